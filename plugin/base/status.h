@@ -25,7 +25,8 @@ enum class Code : int32_t {
   kCancelled = 9,
   kIo = 10,  // reading failed or came short
   kDeviceLost = 11,
-  kInternal = 12,  // a fault of the plugin
+  kInternal = 12,       // a fault of the plugin
+  kInvalidHandle = 13,  // closed, of another kind, or of another runtime
 };
 
 enum class Part : int32_t {

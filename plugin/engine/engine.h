@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loaded model: its weights, its sequences, its steps. No threads of its own, no queue, no
+// text.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "interframe_kernels/cpu_executor.h"
+#include "memory/budget.h"
+#include "model/model_file.h"
+#include "telemetry/step_observer.h"
+
+namespace ifr {
+
+// Shared between the loading thread and whoever watches or cancels it.
+struct LoadProgress {
+  std::atomic<uint64_t> done_bytes{0};
+  std::atomic<uint64_t> total_bytes{0};
+  std::atomic<bool> cancel{false};  // seen within 100 ms; loading then ends with kCancelled
+};
+
+struct EngineInfo {
+  std::string architecture;
+  int32_t num_layers = 0;
+  int32_t vocab_size = 0;
+  int32_t context_tokens = 0;  // longest the model was made for
+  uint64_t num_parameters = 0;
+  uint64_t weight_bytes = 0;              // in memory
+  uint64_t session_bytes = 0;             // a sequence's recurrent states
+  uint64_t context_bytes_per_token = 0;   // a sequence's caches
+  std::vector<int32_t> selecting_layers;  // ascending
+  int32_t selection_block_tokens = 0;
+  int32_t selection_max_blocks = 0;
+};
+
+// State of one conversation: KV pages, index keys, recurrent states, the tokens fed so far. One
+// thread at a time.
+class Sequence {
+ public:
+  virtual ~Sequence() = default;
+  [[nodiscard]] virtual int32_t num_tokens() const = 0;      // fed so far
+  [[nodiscard]] virtual int32_t context_tokens() const = 0;  // capacity
+  // Back to empty; keeps the memory.
+  virtual void reset() = 0;
+};
+
+// Which rows of logits a step computes.
+enum class LogitsRows : int32_t { kNone = 0, kLast = 1, kAll = 2 };
+
+struct StepOptions {
+  LogitsRows logits_rows = LogitsRows::kLast;
+  StepObserver* observer = nullptr;  // may be null
+};
+
+// Scratch memory of steps of up to max_chunk_tokens tokens; longer inputs are cut inside step().
+// One step at a time.
+class StepWorkspace {
+ public:
+  virtual ~StepWorkspace() = default;
+  [[nodiscard]] virtual int32_t max_chunk_tokens() const = 0;
+};
+
+// Immutable after load: steps of different sequences may run on different threads, each with its
+// own workspace.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Copies the weights into memory taken from `budget` (embedding stores of PLE layers stay in the
+  // file and are read by row). Blocks; meant for a loading thread. `budget` and `file` outlive
+  // nothing: the engine keeps `file`, and `budget` must outlive the engine.
+  [[nodiscard]] static Expected<std::unique_ptr<Engine>> load(std::unique_ptr<ModelFile> file,
+                                                              MemoryBudget& budget,
+                                                              LoadProgress& progress,
+                                                              const LogSink& log);
+
+  [[nodiscard]] virtual const EngineInfo& info() const = 0;
+  [[nodiscard]] virtual const ModelFile& file() const = 0;
+
+  // Reserves everything a conversation of context_tokens can need.
+  [[nodiscard]] virtual Expected<std::unique_ptr<Sequence>> create_sequence(
+      int32_t context_tokens) const = 0;
+  [[nodiscard]] virtual Expected<std::unique_ptr<StepWorkspace>> create_workspace(
+      int32_t max_chunk_tokens) const = 0;
+
+  // Feeds token_ids (each in 0..vocab_size-1) at positions num_tokens().. and writes the asked rows
+  // of logits to `logits`: [vocab] for kLast, [token_ids.size(), vocab] for kAll. Checks everything
+  // before it changes the sequence: after an error the sequence is as before. Allocates nothing.
+  // The bits of all results are the same however a conversation is cut into steps, and for every
+  // number of executor threads.
+  [[nodiscard]] virtual Status step(Sequence& sequence, StepWorkspace& workspace,
+                                    kernels::CpuExecutor& executor,
+                                    std::span<const int32_t> token_ids, const StepOptions& options,
+                                    std::span<float> logits) const = 0;
+};
+
+}  // namespace ifr
