@@ -24,7 +24,8 @@ else()
       ${ifr_imgui_root}/imgui/backends/imgui_impl_glfw.cpp
       ${ifr_imgui_root}/imgui/backends/imgui_impl_vulkan.cpp
       ${ifr_imgui_root}/implot/implot.cpp
-      ${ifr_imgui_root}/implot/implot_items.cpp)
+      ${ifr_imgui_root}/implot/implot_items.cpp
+      ${PROJECT_SOURCE_DIR}/ui/imgui_assert.cpp)  # what this distribution's IM_ASSERT calls
     # SYSTEM: third-party headers are outside our warnings.
     target_include_directories(interframe_imgui SYSTEM PUBLIC
       ${ifr_imgui_root}/imgui ${ifr_imgui_root}/imgui/backends ${ifr_imgui_root}/implot)
