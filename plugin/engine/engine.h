@@ -81,6 +81,9 @@ class Engine {
                                                               LoadProgress& progress,
                                                               const LogSink& log);
 
+  // What load() would give, without loading anything: for budgets and `interframe info`.
+  [[nodiscard]] static EngineInfo describe(const ModelFile& file);
+
   [[nodiscard]] virtual const EngineInfo& info() const = 0;
   [[nodiscard]] virtual const ModelFile& file() const = 0;
 
