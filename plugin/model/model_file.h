@@ -85,7 +85,8 @@ class ModelFile {
   std::vector<std::unique_ptr<ByteSource>> files_;
   std::vector<TensorInfo> tensors_;
   std::unordered_map<std::string_view, size_t> index_;  // keys point into tensors_
-  uint64_t header_hash_ = 0;
+  std::vector<uint64_t> header_bytes_;                  // of each of files_
+  uint64_t config_hash_ = 0;                            // of config.json's text
   uint64_t weight_bytes_ = 0;
   int64_t num_parameters_ = 0;
   size_t num_unused_tensors_ = 0;
