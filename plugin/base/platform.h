@@ -37,6 +37,31 @@ class File {
   std::string path_;
 };
 
+// Address space without memory: parts get memory when committed (zeros) and lose it when decommitted,
+// so one base address serves a pool that grows. Offsets and lengths round outwards (commit) and
+// inwards (decommit) to the system's pages: neighbours share one without losing data.
+class AddressRange {
+ public:
+  [[nodiscard]] static Expected<AddressRange> reserve(uint64_t bytes);
+  AddressRange(AddressRange&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  AddressRange& operator=(AddressRange&&) = delete;
+  AddressRange(const AddressRange&) = delete;
+  AddressRange& operator=(const AddressRange&) = delete;
+  ~AddressRange();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] uint64_t size_bytes() const { return bytes_; }
+  // False when the system has no memory.
+  [[nodiscard]] bool commit(uint64_t offset, uint64_t bytes);
+  void decommit(uint64_t offset, uint64_t bytes);
+
+ private:
+  AddressRange(std::byte* data, uint64_t bytes) : data_(data), bytes_(bytes) {}
+  std::byte* data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
 // A shared library opened at run time; closed by the destructor.
 class SharedLibrary {
  public:

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,6 +27,10 @@ namespace {
 std::string errno_text(int error) {
   char buffer[128];
   return strerror_r(error, buffer, sizeof buffer);
+}
+
+uint64_t system_page_bytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -106,6 +111,41 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
     done += static_cast<size_t>(got);
   }
   return {};
+}
+
+Expected<AddressRange> AddressRange::reserve(uint64_t bytes) {
+  void* data =
+      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) {
+    return make_error(Code::kOutOfMemory, Part::kBase,
+                      "the system has no %llu bytes of address space: %s",
+                      static_cast<unsigned long long>(bytes), errno_text(errno).c_str());
+  }
+  return AddressRange(static_cast<std::byte*>(data), bytes);
+}
+
+AddressRange::~AddressRange() {
+  if (data_ != nullptr) {
+    munmap(data_, bytes_);
+  }
+}
+
+// Linux gives the memory itself at the first touch.
+bool AddressRange::commit(uint64_t offset, uint64_t bytes) {
+  if (!range_inside(offset, bytes, bytes_)) {
+    return false;
+  }
+  const uint64_t begin = offset / system_page_bytes() * system_page_bytes();
+  return mprotect(data_ + begin, offset + bytes - begin, PROT_READ | PROT_WRITE) == 0;
+}
+
+void AddressRange::decommit(uint64_t offset, uint64_t bytes) {
+  const uint64_t page = system_page_bytes();
+  const uint64_t begin = (offset + page - 1) / page * page;
+  const uint64_t end = (offset + bytes) / page * page;
+  if (begin < end) {
+    (void)madvise(data_ + begin, end - begin, MADV_DONTNEED);
+  }
 }
 
 Expected<SharedLibrary> SharedLibrary::open(const char* name) {

@@ -100,6 +100,38 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
   return {};
 }
 
+Expected<AddressRange> AddressRange::reserve(uint64_t bytes) {
+  void* data = VirtualAlloc(nullptr, bytes, MEM_RESERVE, PAGE_READWRITE);
+  if (data == nullptr) {
+    return make_error(Code::kOutOfMemory, Part::kBase,
+                      "the system has no %llu bytes of address space: Windows error %lu",
+                      static_cast<unsigned long long>(bytes), GetLastError());
+  }
+  return AddressRange(static_cast<std::byte*>(data), bytes);
+}
+
+AddressRange::~AddressRange() {
+  if (data_ != nullptr) {
+    VirtualFree(data_, 0, MEM_RELEASE);
+  }
+}
+
+bool AddressRange::commit(uint64_t offset, uint64_t bytes) {
+  return range_inside(offset, bytes, bytes_) &&
+         VirtualAlloc(data_ + offset, bytes, MEM_COMMIT, PAGE_READWRITE) != nullptr;
+}
+
+void AddressRange::decommit(uint64_t offset, uint64_t bytes) {
+  SYSTEM_INFO info{};
+  GetSystemInfo(&info);
+  const uint64_t page = info.dwPageSize;
+  const uint64_t begin = (offset + page - 1) / page * page;
+  const uint64_t end = (offset + bytes) / page * page;
+  if (begin < end) {
+    VirtualFree(data_ + begin, end - begin, MEM_DECOMMIT);
+  }
+}
+
 Expected<SharedLibrary> SharedLibrary::open(const char* name) {
   const HMODULE module = LoadLibraryExA(name, nullptr, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
   if (module == nullptr) {

@@ -68,14 +68,15 @@ class StepWorkspace {
 };
 
 // Immutable after load: steps of different sequences may run on different threads, each with its
-// own workspace.
+// own workspace. Outlives its sequences and workspaces.
 class Engine {
  public:
   virtual ~Engine() = default;
 
   // Copies the weights into memory taken from `budget` (embedding stores of PLE layers stay in the
-  // file and are read by row). Blocks; meant for a loading thread. `budget` and `file` outlive
-  // nothing: the engine keeps `file`, and `budget` must outlive the engine.
+  // file and are read by row, in every step). Blocks; meant for a loading thread. The engine keeps
+  // `file`; `budget` must outlive the engine. After an error nothing is held. Errors: kIo,
+  // kCancelled, kOverBudget, kOutOfMemory, kUnsupported, kInvalidFile.
   [[nodiscard]] static Expected<std::unique_ptr<Engine>> load(std::unique_ptr<ModelFile> file,
                                                               MemoryBudget& budget,
                                                               LoadProgress& progress,
@@ -87,17 +88,20 @@ class Engine {
   [[nodiscard]] virtual const EngineInfo& info() const = 0;
   [[nodiscard]] virtual const ModelFile& file() const = 0;
 
-  // Reserves everything a conversation of context_tokens can need.
+  // Reserves everything a conversation of context_tokens can need. Errors: kInvalidArgument (more
+  // than the model was made for), kOverBudget, kOutOfMemory, kUnsupported.
   [[nodiscard]] virtual Expected<std::unique_ptr<Sequence>> create_sequence(
       int32_t context_tokens) const = 0;
   [[nodiscard]] virtual Expected<std::unique_ptr<StepWorkspace>> create_workspace(
       int32_t max_chunk_tokens) const = 0;
 
   // Feeds token_ids (each in 0..vocab_size-1) at positions num_tokens().. and writes the asked rows
-  // of logits to `logits`: [vocab] for kLast, [token_ids.size(), vocab] for kAll. Checks everything
-  // before it changes the sequence: after an error the sequence is as before. Allocates nothing.
-  // The bits of all results are the same however a conversation is cut into steps, and for every
-  // number of executor threads.
+  // of logits to `logits`: [vocab] for kLast, [token_ids.size(), vocab] for kAll. After an error
+  // the sequence is as before; after kInternal of a step (an operator refused: a fault of ours) it
+  // must be reset first. Allocates nothing unless it fails. The bits of all results are the same
+  // however a conversation is cut into steps, and for every number of executor threads. Errors:
+  // kInvalidArgument (a token id, sizes, objects of another engine), kContextFull, kIo (a row of an
+  // embedding store could not be read), kInvalidState, kInternal.
   [[nodiscard]] virtual Status step(Sequence& sequence, StepWorkspace& workspace,
                                     kernels::CpuExecutor& executor,
                                     std::span<const int32_t> token_ids, const StepOptions& options,

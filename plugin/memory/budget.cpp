@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/budget.h"
 
+#include <cassert>
+#include <utility>
+
 #include "base/checked_math.h"
 
 namespace ifr {
@@ -8,6 +11,23 @@ namespace ifr {
 Reservation::~Reservation() {
   if (budget_ != nullptr) {
     budget_->give_back(kind_, bytes_);
+  }
+}
+
+void Reservation::merge(Reservation other) {
+  if (budget_ == nullptr) {
+    *this = std::move(other);
+    return;
+  }
+  assert(other.budget_ == nullptr || (other.budget_ == budget_ && other.kind_ == kind_));
+  bytes_ += std::exchange(other.bytes_, 0);
+}
+
+void Reservation::shrink(uint64_t bytes) {
+  assert(bytes <= bytes_);
+  if (budget_ != nullptr) {
+    budget_->give_back(kind_, bytes);
+    bytes_ -= bytes;
   }
 }
 

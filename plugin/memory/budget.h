@@ -33,6 +33,10 @@ class Reservation {
   ~Reservation();
 
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // Takes over what `other` holds; both of one budget and kind (or this one empty).
+  void merge(Reservation other);
+  // Gives `bytes` (at most bytes()) back now.
+  void shrink(uint64_t bytes);
 
  private:
   friend class MemoryBudget;

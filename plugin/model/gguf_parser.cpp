@@ -175,7 +175,10 @@ Status GgufParser::read_array(GgufValue& value) {
   const uint64_t at = cursor_.offset();
   IFR_TRY(read_type(value.element_type, "array element type"));
   if (value.element_type == GgufType::kArray) {
-    return error(at, "'" + printable(context_) + "' is an array of arrays, which is not read");
+    // append: GCC 12 warns wrongly (-Wrestrict) about "'" + string at -O3.
+    return error(at, std::string("'")
+                         .append(printable(context_))
+                         .append("' is an array of arrays, which is not read"));
   }
   const uint64_t size = scalar_bytes(value.element_type);
   const uint64_t count_at = cursor_.offset();
