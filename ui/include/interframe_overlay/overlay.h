@@ -176,20 +176,34 @@ void collect(const ifr_api& api, ifr_runtime* runtime, Snapshot& snapshot, Colle
 enum class MapColor : int32_t { kRank, kScore };
 enum class Palette : int32_t { kViridian, kCivic, kGrey };  ///< all readable with any colour vision
 
-/// The coloured cells of one layer's map, kept while nothing changed.
-struct MapPicture {
-  uint64_t revision = ~uint64_t{0};
-  int32_t layer = -1;
+/// What a map shows of a ring: rows [first_row, first_row + num_rows) and blocks [0, num_blocks),
+/// binned into cells.
+struct MapGrid {
   int32_t columns = 0;
   int32_t rows = 0;
   uint32_t first_row = 0;
   uint32_t num_rows = 0;
   int32_t num_blocks = 0;
-  int32_t color_key = -1;
-  float low = 0.0F;
-  float high = 1.0F;
-  std::vector<float> cells;   // [rows, columns]
-  std::vector<ImU32> colors;  // [rows, columns]; 0: nothing drawn
+  float cell_height = 0.0F;  ///< pixels
+  friend bool operator==(const MapGrid&, const MapGrid&) = default;
+};
+
+/// One layer's map as cells, kept while nothing changed.
+struct MapPicture {
+  static constexpr int32_t kNotVisible = -2;
+  static constexpr int32_t kNotChosen = -1;
+
+  MapGrid grid;
+  uint64_t revision = ~uint64_t{0};
+  int32_t layer = -1;
+  MapColor color = MapColor::kRank;
+  Palette palette = Palette::kViridian;
+  float low = 0.0F;   ///< score (or rank) of the scale's dark end
+  float high = 1.0F;  ///< of its bright end
+  std::vector<int32_t>
+      best_rank;  ///< [rows, columns]: 0-based rank of the best block in the cell, or kNot...
+  std::vector<float> best_score;  ///< [rows, columns]: its score
+  std::vector<ImU32> colors;      ///< [rows, columns]
 };
 
 struct OverlayState {
@@ -206,7 +220,8 @@ struct OverlayState {
   int32_t layer_choice = 0;  ///< index into Snapshot::layers
   MapColor map_color = MapColor::kRank;
   Palette palette = Palette::kViridian;
-  int32_t rows_back = 0;  ///< rows between the newest and the last one shown; 0 follows
+  int32_t rows_back = 0;       ///< rows between the newest and the last one shown; 0 follows
+  uint64_t seen_revision = 0;  ///< of the ring when rows_back was last brought up to date
   bool pinned = false;
   int32_t pinned_query = 0;  ///< position
   int32_t pinned_block = 0;
