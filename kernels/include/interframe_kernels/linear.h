@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[t, n] = sum over k of x[t, k] * w[n, k] (+ bias[n]).
-// Numeric contract: a weight is decoded to float32 (a block format as fma(code, scale, minimum),
-// the minimum being 0 where the format has none); lane j of 16 sums k = j, j + 16, ... in ascending
-// order by fma, then lanes are added as a tree (i with i+8, then i+4, i+2, i+1), then the bias. So
-// a result's bits depend on its row of x and its row of w, not on T, threads or instruction set.
+// Numeric contract: a weight is decoded to float32 (Q8_0 as code * scale, Q4_1 as
+// fma(code, scale, minimum)); lane j of 16 sums k = j, j + 16, ... in ascending order by fma, then
+// lanes are added as a tree (i with i + 8, then + 4, + 2, + 1), then the bias. So a result's bits
+// depend on its row of x and its row of w, not on T, threads or instruction set.
 #pragma once
 
 #include <cstdint>

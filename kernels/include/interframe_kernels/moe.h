@@ -20,13 +20,16 @@ namespace ifr::kernels {
 
 class CpuExecutor;
 
+inline constexpr int64_t kMoeMaxExperts = 4096;
+
 enum class RouterWeights : int32_t {
   kSoftmax = 0,       // as the softmax over all experts gives them
   kRenormalised = 1,  // divided by their sum
 };
 
 struct MoeRouterParams {
-  const float* logits = nullptr;  // [num_tokens, num_experts]; NaN ranks last
+  const float* logits = nullptr;  // [num_tokens, num_experts]; num_experts <= kMoeMaxExperts;
+  // a NaN makes all weights of its token NaN
   int32_t* expert_ids = nullptr;  // [num_tokens, num_selected] in rank order; -1 beyond num_experts
   float* weights = nullptr;       // [num_tokens, num_selected]; 0 where the id is -1
   int64_t num_tokens = 0;
@@ -39,12 +42,12 @@ struct MoeExpertsParams {
   const float* x = nullptr;             // [num_tokens, H]
   const int32_t* expert_ids = nullptr;  // [num_tokens, num_selected]; an id outside [0,
                                         // num_experts) adds nothing
-  const float* weights = nullptr;      // [num_tokens, num_selected]
-  const WeightMatrix* gate = nullptr;  // [num_experts] of [I, H]
-  const WeightMatrix* up = nullptr;    // [num_experts] of [I, H]
-  const WeightMatrix* down = nullptr;  // [num_experts] of [H, I]
-  float* y = nullptr;                  // [num_tokens, H], written whole
-  void* scratch = nullptr;             // moe_experts_scratch_bytes, 64-byte aligned
+  const float* weights = nullptr;       // [num_tokens, num_selected]
+  const WeightMatrix* gate = nullptr;   // [num_experts] of [I, H]
+  const WeightMatrix* up = nullptr;     // [num_experts] of [I, H]
+  const WeightMatrix* down = nullptr;   // [num_experts] of [H, I]
+  float* y = nullptr;                   // [num_tokens, H], written whole
+  void* scratch = nullptr;              // moe_experts_scratch_bytes, 64-byte aligned
   int64_t num_tokens = 0;
   int64_t num_experts = 0;
   int64_t num_selected = 0;
@@ -65,7 +68,7 @@ struct MoeSharedAddParams {
                                                           int64_t num_selected, int64_t hidden,
                                                           int64_t intermediate) {
   const int64_t pairs = num_tokens * num_selected;
-  return 4 * (pairs * (2 * intermediate + hidden) + 3 * pairs) + 8 * (3 * num_experts + 8) + 256;
+  return 4 * (pairs * (2 * intermediate + hidden) + 2 * pairs) + 8 * (3 * num_experts + 1) + 8 * 64;
 }
 
 [[nodiscard]] inline OperatorCost moe_router_cost(const MoeRouterParams& p) {
