@@ -105,9 +105,11 @@ class [[nodiscard]] Expected {
 // IFR_ASSIGN_OR_RETURN(auto x, make_x()): the value, or the error goes to the caller.
 #define IFR_ASSIGN_OR_RETURN(declaration, expression) \
   IFR_ASSIGN_OR_RETURN_INNER(IFR_CONCAT(ifr_expected_, __LINE__), declaration, expression)
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses
 #define IFR_ASSIGN_OR_RETURN_INNER(name, declaration, expression) \
   auto name = (expression);                                       \
   if (!name.is_ok()) {                                            \
     return name.status();                                         \
   }                                                               \
   declaration = std::move(name).value()
+// NOLINTEND(bugprone-macro-parentheses)

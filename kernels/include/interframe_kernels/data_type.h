@@ -13,9 +13,11 @@ enum class DataType : int32_t {
   kI32 = 3,
   kI64 = 4,
   kU8 = 5,
+  // NOLINTBEGIN(readability-identifier-naming): GGUF's own names
   kQ8_0 = 16,  // 32 codes: f16 scale d, 32 x i8;             value = d * q;      34 bytes
   kQ4_1 = 17,  // 32 codes: f16 scale d, f16 minimum m, 16 B; value = d * q + m;  20 bytes; low
                // nibbles are codes 0..15
+  // NOLINTEND(readability-identifier-naming)
 };
 
 // Elements that share one block: 1 for plain types. A row's length is a multiple of it.
