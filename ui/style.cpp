@@ -35,9 +35,9 @@ ImVec4 accent(float alpha) {
 }
 
 void set_sizes(ImGuiStyle& style) {
-  style.WindowPadding = {12.0F, 10.0F};
+  style.WindowPadding = {12.0F, 8.0F};
   style.FramePadding = {7.0F, 3.0F};
-  style.CellPadding = {4.0F, 2.0F};
+  style.CellPadding = {3.0F, 1.5F};
   style.ItemSpacing = {8.0F, 5.0F};
   style.ItemInnerSpacing = {6.0F, 4.0F};
   style.ScrollbarSize = 9.0F;

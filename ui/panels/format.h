@@ -12,7 +12,7 @@
 namespace ifr::overlay {
 
 struct ShortText {
-  std::array<char, 48> chars{};
+  std::array<char, 64> chars{};
   [[nodiscard]] const char* c_str() const { return chars.data(); }
 };
 

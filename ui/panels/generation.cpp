@@ -14,6 +14,13 @@
 namespace ifr::overlay {
 namespace {
 
+/// The largest of 1, 2, 5 times a power of ten that is not above `value`.
+double round_down(double value) {
+  const double power = std::pow(10.0, std::floor(std::log10(value)));
+  const double digit = value / power;
+  return power * (digit >= 5.0 ? 5.0 : (digit >= 2.0 ? 2.0 : 1.0));
+}
+
 void draw_model_line(const Snapshot& snapshot) {
   if (!snapshot.has_model) {
     text_dim("no model has run yet");
@@ -76,12 +83,14 @@ void draw_history(const History& history, float height) {
     ImPlot::SetupAxisLimits(ImAxis_X1, -kSpan, 0.0, ImPlotCond_Always);
     ImPlot::SetupAxisLimits(ImAxis_Y1, 0.0, top, ImPlotCond_Always);
     ImPlot::SetupAxisFormat(ImAxis_X1, "%g s");
+    const std::array<double, 2> ticks = {0.0, round_down(top)};
     ImPlot::SetupAxisFormat(ImAxis_Y1, "%g");
+    ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
     ImPlotSpec spec;
     spec.LineColor = ImGui::ColorConvertU32ToFloat4(theme::kAccent);
     spec.LineWeight = std::max(scaled(1.6F), 1.0F);
     spec.FillColor = ImGui::ColorConvertU32ToFloat4(theme::kAccent);
-    spec.FillAlpha = 0.18F;
+    spec.FillAlpha = 0.28F;
     spec.Flags = ImPlotLineFlags_Shaded;
     spec.Offset = history.begin;
     if (history.count > 1) {

@@ -15,11 +15,10 @@ constexpr float kMargin = 12.0F;
 constexpr float kGap = 8.0F;
 constexpr float kColumnWidth = 430.0F;
 constexpr float kWideColumnWidth = 560.0F;
-constexpr float kGenerationHeight = 236.0F;
+constexpr float kGenerationHeight = 244.0F;
 constexpr float kOperatorsHeight = 170.0F;
-constexpr float kSelectionHeight = 274.0F;
-constexpr float kSelectionLineHeight = 74.0F;
-constexpr float kGenerationGrowth = 60.0F;
+constexpr float kSelectionHeight = 270.0F;
+constexpr float kSelectionLineHeight = 60.0F;
 
 struct Wish {
   bool shown;
@@ -40,12 +39,12 @@ PanelLayout plan_layout(const LayoutRequest& request) {
   float column = std::clamp(width * 0.29F, kColumnWidth * scale, kWideColumnWidth * scale);
   column = std::max(std::min(column, width - 2.0F * margin_x), 1.0F);
 
+  const bool map = request.selection_has_map;
   const std::array<Wish, 3> wishes = {{
-      {request.show_generation, kGenerationHeight * scale, 0.0F},
-      {request.show_operators, kOperatorsHeight * scale, request.selection_has_map ? 0.4F : 1.0F},
-      {request.show_selection,
-       (request.selection_has_map ? kSelectionHeight : kSelectionLineHeight) * scale,
-       request.selection_has_map ? 0.6F : 0.0F},
+      {request.show_generation, kGenerationHeight * scale, map ? 0.15F : 0.4F},
+      {request.show_operators, kOperatorsHeight * scale, map ? 0.30F : 0.6F},
+      {request.show_selection, (map ? kSelectionHeight : kSelectionLineHeight) * scale,
+       map ? 0.55F : 0.0F},
   }};
   float wanted = 0.0F;
   float growth = 0.0F;
@@ -72,8 +71,6 @@ PanelLayout plan_layout(const LayoutRequest& request) {
     float panel_height = wishes[i].height * shrink;
     if (growth > 0.0F) {
       panel_height += left_over * wishes[i].growth / growth;
-    } else {
-      panel_height += std::min(left_over, kGenerationGrowth * scale);
     }
     rects[i] = {width - margin_x - column, y, column, std::max(panel_height, 1.0F)};
     y += rects[i].height + gap;

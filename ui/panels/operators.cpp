@@ -24,16 +24,16 @@ constexpr ImGuiTableColumnFlags kNumber = ImGuiTableColumnFlags_PreferSortDescen
 constexpr Column kColumns[] = {
     {"operator", OperatorColumn::kName, 0.0F, ImGuiTableColumnFlags_NoHide,
      "Operator of the model"},
-    {"calls", OperatorColumn::kCalls, 40.0F, kNumber, "Calls since the runtime began"},
-    {"total", OperatorColumn::kTotal, 50.0F, kNumber, "Time of all calls"},
-    {"mean", OperatorColumn::kMean, 50.0F, kNumber, "Time of one call, on average"},
-    {"share", OperatorColumn::kShare, 62.0F, kNumber | ImGuiTableColumnFlags_DefaultSort,
+    {"calls", OperatorColumn::kCalls, 38.0F, kNumber, "Calls since the runtime began"},
+    {"total", OperatorColumn::kTotal, 46.0F, kNumber, "Time of all calls"},
+    {"mean", OperatorColumn::kMean, 44.0F, kNumber, "Time of one call, on average"},
+    {"share", OperatorColumn::kShare, 54.0F, kNumber | ImGuiTableColumnFlags_DefaultSort,
      "Part of the time of all operators"},
     {"last", OperatorColumn::kLast, 50.0F, kNumber | ImGuiTableColumnFlags_DefaultHide,
      "Time of the last call"},
-    {"GB/s", OperatorColumn::kBytes, 36.0F, kNumber,
+    {"GB/s", OperatorColumn::kBytes, 32.0F, kNumber,
      "Bytes that had to move at least, over the time taken"},
-    {"GF/s", OperatorColumn::kFlops, 36.0F, kNumber,
+    {"GF/s", OperatorColumn::kFlops, 32.0F, kNumber,
      "Arithmetic operations over the time taken, in 1e9 a second"},
 };
 
@@ -66,7 +66,7 @@ void draw_share(double share) {
   text_right(format_text("%.1f%%", share * 100.0).c_str(), theme::kText);
 }
 
-void draw_row(const ifr_operator_record& record, uint64_t all_ns) {
+void draw_row(const ifr_operator_record& record, int32_t index, uint64_t all_ns) {
   const OperatorMetrics metrics = metrics_of(record, all_ns);
   const auto cell = [](OperatorColumn column, const ShortText& text) {
     if (ImGui::TableSetColumnIndex(static_cast<int>(column))) {
@@ -78,7 +78,7 @@ void draw_row(const ifr_operator_record& record, uint64_t all_ns) {
   };
   ImGui::TableNextRow();
   if (ImGui::TableSetColumnIndex(static_cast<int>(OperatorColumn::kName))) {
-    ImGui::PushID(record.operator_idx);
+    ImGui::PushID(index);
     ImGui::Selectable(record.name, false,
                       ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap);
     ImGui::PopID();
@@ -137,7 +137,7 @@ void draw_table(const Snapshot& snapshot, OverlayState& state, uint64_t all_ns) 
   while (clipper.Step()) {
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const int32_t record = state.operator_order[static_cast<size_t>(i)];
-      draw_row(snapshot.operators[static_cast<size_t>(record)], all_ns);
+      draw_row(snapshot.operators[static_cast<size_t>(record)], record, all_ns);
     }
   }
   ImGui::EndTable();
@@ -154,8 +154,8 @@ void draw_operators_panel(const Snapshot& snapshot, OverlayState& state) {
   const uint64_t all_ns = total_ns_of(snapshot.operators);
   const char* const button = "Copy as CSV";
   const ImGuiStyle& style = ImGui::GetStyle();
+  ImGui::PushFont(nullptr, style.FontSizeBase * 0.88F);
   const float button_width = ImGui::CalcTextSize(button).x + 2.0F * style.FramePadding.x;
-  ImGui::PushFont(nullptr, style.FontSizeBase * 0.9F);
   ImGui::SetNextItemWidth(
       std::max(ImGui::GetContentRegionAvail().x - button_width - style.ItemSpacing.x, 1.0F));
   ImGui::InputTextWithHint("##filter", "Search operators", state.operator_filter,

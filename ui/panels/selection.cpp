@@ -5,6 +5,7 @@
 
 #include "interframe_overlay/overlay.h"
 #include "panels/format.h"
+#include "panels/layer_picker.h"
 #include "panels/map_drawing.h"
 #include "panels/palette.h"
 #include "panels/selection_map.h"
@@ -13,71 +14,8 @@
 namespace ifr::overlay {
 namespace {
 
-constexpr int32_t kLeastBlocks = 8;        // a young context is not stretched over the whole width
-constexpr float kThumbnailHeight = 26.0F;  // unscaled pixels
-constexpr float kThumbnailWidth = 62.0F;   // at least
-constexpr int32_t kMaxThumbnailLines = 2;
-
 int32_t block_tokens_of(const Snapshot& snapshot) {
   return std::max(snapshot.model.selection_block_tokens, 1);
-}
-
-/// One small map a layer; a click or the keyboard picks the layer.
-void draw_layer_picker(const Snapshot& snapshot, OverlayState& state) {
-  const auto num_layers = static_cast<int32_t>(snapshot.layers.size());
-  const float gap = scaled(5.0F);
-  const float room = ImGui::GetContentRegionAvail().x;
-  const auto fit = static_cast<int32_t>((room + gap) / (scaled(kThumbnailWidth) + gap));
-  const int32_t per_line = std::clamp(fit, 1, num_layers);
-  const int32_t most = per_line * kMaxThumbnailLines;
-  const float width = std::max(std::floor((room + gap) / static_cast<float>(per_line) - gap), 1.0F);
-  state.thumbnails.resize(snapshot.layers.size());
-  // With more layers than there is room for, those around the chosen one.
-  const int32_t begin =
-      std::clamp(state.layer_choice - most / 2, 0, std::max(num_layers - most, 0));
-  const int32_t end = std::min(begin + most, num_layers);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gap, gap));
-  ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * 0.78F);
-  for (int32_t i = begin; i < end; ++i) {
-    const SelectionRing& ring = snapshot.layers[static_cast<size_t>(i)];
-    MapPicture& picture = state.thumbnails[static_cast<size_t>(i)];
-    const float height = std::floor(scaled(kThumbnailHeight));
-    ImGui::PushID(i);
-    const ImVec2 origin = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton("layer", ImVec2(width, height), ImGuiButtonFlags_EnableNav)) {
-      state.layer_choice = i;
-    }
-    const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
-    ImGui::PopID();
-    const MapFrame frame{ImVec2(std::floor(origin.x), std::floor(origin.y)), width, height};
-    const MapGrid grid = plan_grid({.width = width,
-                                    .height = height,
-                                    .num_rows = ring.num_rows(),
-                                    .num_blocks = num_blocks_of(ring, kLeastBlocks),
-                                    .min_cell = 2.0F,
-                                    .max_cell_height = height,
-                                    .bin_rows = true});
-    update_picture(ring, grid, state.map_color, state.palette, picture);
-    ImDrawList* const list = ImGui::GetWindowDrawList();
-    draw_picture(picture, frame, *list);
-    const ImVec2 corner(frame.origin.x + width, frame.origin.y + height);
-    const bool chosen = i == state.layer_choice;
-    const ImU32 border = chosen ? theme::kAccent : (hovered ? theme::kTextDim : theme::kTrack);
-    list->AddRect(frame.origin, corner, border, scaled(2.0F), 0, chosen ? scaled(1.5F) : 1.0F);
-    const ShortText name = format_text("layer %d", ring.layer());
-    const ImVec2 size = ImGui::CalcTextSize(name.c_str());
-    list->AddRectFilled(
-        frame.origin,
-        ImVec2(frame.origin.x + size.x + scaled(6.0F), frame.origin.y + size.y + 1.0F),
-        IM_COL32(8, 10, 14, 190), scaled(2.0F));
-    list->AddText(ImVec2(frame.origin.x + scaled(3.0F), frame.origin.y),
-                  chosen ? theme::kText : theme::kTextDim, name.c_str());
-    if ((i - begin + 1) % per_line != 0 && i + 1 < end) {
-      ImGui::SameLine(0.0F, gap);
-    }
-  }
-  ImGui::PopFont();
-  ImGui::PopStyleVar();
 }
 
 void draw_controls(const SelectionRing& ring, const MapGrid& grid, OverlayState& state) {
@@ -113,7 +51,8 @@ void draw_controls(const SelectionRing& ring, const MapGrid& grid, OverlayState&
     const int32_t first = ring.row(grid.first_row).query_position;
     const int32_t last = ring.row(grid.first_row + grid.num_rows - 1).query_position;
     ImGui::SameLine();
-    text_right(format_text("queries %d to %d", first, last).c_str(), theme::kTextDim);
+    text_right(format_text("layer %d, queries %d to %d", ring.layer(), first, last).c_str(),
+               theme::kTextDim);
   }
 }
 
@@ -156,39 +95,65 @@ void draw_legend(const MapPicture& picture) {
   draw_key(theme::kMapBack, "not yet there");
 }
 
-void text_of_tokens(const char* caption, const TokenText& text, TokenRange wanted) {
+/// "a b c" in quotes, or the ids where there is no tokenizer; empty while it is not read yet.
+ShortText tokens_text(const TokenText& text, TokenRange wanted) {
   if (text.range != wanted || text.ids.empty()) {
-    return;
+    return {};
   }
   if (text.has_text) {
-    ImGui::TextWrapped("%s \xE2\x80\x9C%s\xE2\x80\x9D", caption, text.text.c_str());
-    return;
+    // 40 bytes and the rest of the character they end in.
+    size_t length = std::min<size_t>(text.text.size(), 40);
+    while (length < text.text.size() &&
+           (static_cast<unsigned char>(text.text[length]) & 0xC0U) == 0x80U) {
+      --length;
+    }
+    return format_text("\xE2\x80\x9C%.*s%s\xE2\x80\x9D", static_cast<int>(length),
+                       text.text.c_str(), length < text.text.size() ? ".." : "");
   }
-  ShortText ids = format_text("%d", text.ids[0]);
-  const size_t most = std::min<size_t>(text.ids.size(), 6);
+  ShortText ids = format_text("ids %d", text.ids[0]);
+  const size_t most = std::min<size_t>(text.ids.size(), 4);
   for (size_t i = 1; i < most; ++i) {
-    ids = format_text("%s %d", ShortText(ids).c_str(), text.ids[i]);
+    const ShortText before = ids;
+    ids = format_text("%s %d", before.c_str(), text.ids[i]);
   }
-  ImGui::TextWrapped("%s token ids %s%s", caption, ids.c_str(),
-                     text.ids.size() > most ? " ..." : "");
+  return ids;
 }
 
-/// What is known of one cell, for tooltip and pinned line alike.
-void draw_detail(const Snapshot& snapshot, const CellDetail& detail, const OverlayState& state) {
-  const int32_t block_tokens = block_tokens_of(snapshot);
-  const int32_t first = detail.block * block_tokens;
-  ImGui::Text("query %d, block %d: tokens %d to %d", detail.query_position, detail.block, first,
-              first + block_tokens - 1);
-  if (detail.rank >= 0) {
-    ImGui::PushStyleColor(ImGuiCol_Text, theme::kAccent);
-    ImGui::Text("rank %d of %d, score %s", detail.rank + 1, detail.num_chosen,
-                format_number(static_cast<double>(detail.score)).c_str());
-    ImGui::PopStyleColor();
-  } else {
+void draw_rank(const CellDetail& detail) {
+  if (detail.rank < 0) {
     text_dim(detail.visible ? "not chosen" : "not yet complete for this query");
+    return;
   }
-  text_of_tokens("block", snapshot.block_text, state.wanted_block);
-  text_of_tokens("query", snapshot.query_text, state.wanted_query);
+  ImGui::PushStyleColor(ImGuiCol_Text, theme::kAccent);
+  ImGui::Text("rank %d of %d, score %s", detail.rank + 1, detail.num_chosen,
+              format_number(static_cast<double>(detail.score)).c_str());
+  ImGui::PopStyleColor();
+}
+
+void draw_range(const CellDetail& detail, int32_t block_tokens) {
+  const int32_t first = detail.block * block_tokens;
+  ImGui::Text("tokens %d to %d", first, first + block_tokens - 1);
+}
+
+void draw_texts(const Snapshot& snapshot, const OverlayState& state) {
+  const ShortText query = tokens_text(snapshot.query_text, state.wanted_query);
+  const ShortText block = tokens_text(snapshot.block_text, state.wanted_block);
+  ImGui::Text("%s", query.c_str());
+  ImGui::SameLine(0.0F, scaled(6.0F));
+  text_dim(query.c_str()[0] != '\0' ? "reads" : " ");
+  ImGui::SameLine(0.0F, scaled(6.0F));
+  ImGui::Text("%s", block.c_str());
+}
+
+void draw_tooltip(const Snapshot& snapshot, const CellDetail& detail, const OverlayState& state) {
+  if (!ImGui::BeginTooltip()) {
+    return;
+  }
+  ImGui::Text("query %d, block %d", detail.query_position, detail.block);
+  draw_range(detail, block_tokens_of(snapshot));
+  draw_rank(detail);
+  draw_texts(snapshot, state);
+  ImGui::EndTooltip();
 }
 
 void want_text(const Snapshot& snapshot, const CellDetail& detail, OverlayState& state) {
@@ -200,7 +165,7 @@ void want_text(const Snapshot& snapshot, const CellDetail& detail, OverlayState&
 void draw_highlight(const MapFrame& frame, const MapGrid& grid, int32_t cell_row, int32_t column) {
   ImDrawList* const list = ImGui::GetWindowDrawList();
   const float top = cell_row_y(frame, grid, cell_row);
-  const float bottom = top + grid.cell_height;
+  const float bottom = cell_row_y(frame, grid, cell_row + 1);
   const float left = column_x(frame, grid, column);
   const float right = column_x(frame, grid, column + 1);
   list->AddRect(ImVec2(frame.origin.x, top - 1.0F),
@@ -212,10 +177,29 @@ void draw_highlight(const MapFrame& frame, const MapGrid& grid, int32_t cell_row
                 theme::kHighlight, 1.0F, 0, scaled(1.5F));
 }
 
-void pin(const CellDetail& detail, OverlayState& state) {
-  state.pinned = true;
+void toggle_pin(const CellDetail& detail, OverlayState& state) {
+  state.pinned = !state.pinned;
   state.pinned_query = detail.query_position;
   state.pinned_block = detail.block;
+}
+
+/// Marks the pinned cell and keeps its row in view.
+void draw_pin(const Snapshot& snapshot, const SelectionRing& ring, const MapGrid& grid,
+              const MapFrame& frame, OverlayState& state) {
+  const int32_t row = find_row(ring, state.pinned_query);
+  const CellDetail detail = detail_of(ring, row, state.pinned_block);
+  if (!detail.valid || grid.rows == 0) {
+    return;
+  }
+  want_text(snapshot, detail, state);
+  const auto first = static_cast<int32_t>(grid.first_row);
+  const auto num_rows = static_cast<int32_t>(grid.num_rows);
+  if (row < first || row >= first + num_rows) {
+    const int32_t newest = static_cast<int32_t>(ring.num_rows()) - 1;
+    state.rows_back = std::max(newest - row - num_rows / 2, 0);  // seen in the next frame
+  } else if (detail.block < grid.num_blocks) {
+    draw_highlight(frame, grid, cell_row_of_row(grid, row), column_of_block(grid, detail.block));
+  }
 }
 
 /// Mouse and keyboard on the map that was just drawn. `pressed`: clicked, or activated by keyboard.
@@ -227,7 +211,7 @@ void handle_map_input(const Snapshot& snapshot, const SelectionRing& ring, const
       const auto newest = static_cast<int32_t>(grid.first_row + grid.num_rows) - 1;
       const auto index = static_cast<uint32_t>(newest);
       const int32_t best = ring.row(index).num_chosen > 0 ? ring.block_idx(index)[0] : 0;
-      state.pinned ? state.pinned = false : (pin(detail_of(ring, newest, best), state), true);
+      toggle_pin(detail_of(ring, newest, best), state);
     }
     return;
   }
@@ -249,16 +233,11 @@ void handle_map_input(const Snapshot& snapshot, const SelectionRing& ring, const
     return;
   }
   if (pressed) {
-    state.pinned ? state.pinned = false : (pin(detail, state), true);
+    toggle_pin(detail, state);
   }
   draw_highlight(frame, grid, cell_row, column);
   want_text(snapshot, detail, state);
-  if (ImGui::BeginTooltip()) {
-    ImGui::PushTextWrapPos(scaled(320.0F));
-    draw_detail(snapshot, detail, state);
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
-  }
+  draw_tooltip(snapshot, detail, state);
 }
 
 /// The pinned cell: its line of text and two sliders, so that every cell can be reached without a
@@ -266,7 +245,7 @@ void handle_map_input(const Snapshot& snapshot, const SelectionRing& ring, const
 void draw_pinned(const Snapshot& snapshot, const SelectionRing& ring, OverlayState& state) {
   const int32_t first = ring.row(0).query_position;
   const int32_t last = ring.row(ring.num_rows() - 1).query_position;
-  const int32_t num_blocks = num_blocks_of(ring, kLeastBlocks);
+  const int32_t num_blocks = num_blocks_of(ring, kLeastMapBlocks);
   state.pinned_query = std::clamp(state.pinned_query, first, last);
   state.pinned_block = std::clamp(state.pinned_block, 0, num_blocks - 1);
   const float width = (ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x) * 0.5F;
@@ -276,17 +255,20 @@ void draw_pinned(const Snapshot& snapshot, const SelectionRing& ring, OverlaySta
   ImGui::SetNextItemWidth(std::max(width, 1.0F));
   ImGui::SliderInt("##block", &state.pinned_block, 0, num_blocks - 1, "block %d");
   const CellDetail detail = detail_of(ring, find_row(ring, state.pinned_query), state.pinned_block);
-  if (detail.valid) {
-    draw_detail(snapshot, detail, state);
-  } else {
+  if (!detail.valid) {
     text_dim("this query is not kept any more");
+    return;
   }
+  draw_range(detail, block_tokens_of(snapshot));
+  ImGui::SameLine(0.0F, scaled(12.0F));
+  draw_rank(detail);
+  draw_texts(snapshot, state);
 }
 
 void draw_map(const Snapshot& snapshot, const SelectionRing& ring, OverlayState& state) {
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const float above = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
-  const float pinned = state.pinned ? ImGui::GetFrameHeightWithSpacing() + 4.0F * line : 0.0F;
+  const float pinned = state.pinned ? ImGui::GetFrameHeightWithSpacing() + 2.0F * line : 0.0F;
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float width = std::floor(std::max(room.x, 1.0F));
   const float height = std::floor(std::max(room.y - above - line - pinned, scaled(24.0F)));
@@ -299,7 +281,7 @@ void draw_map(const Snapshot& snapshot, const SelectionRing& ring, OverlayState&
   const MapGrid grid = plan_grid({.width = width,
                                   .height = height,
                                   .num_rows = ring.num_rows(),
-                                  .num_blocks = num_blocks_of(ring, kLeastBlocks),
+                                  .num_blocks = num_blocks_of(ring, kLeastMapBlocks),
                                   .rows_back = state.rows_back,
                                   .min_cell = std::max(std::floor(scaled(2.0F)), 1.0F),
                                   .max_cell_height = std::floor(scaled(14.0F))});
@@ -315,17 +297,7 @@ void draw_map(const Snapshot& snapshot, const SelectionRing& ring, OverlayState&
   state.wanted_block = {};
   state.wanted_query = {};
   if (state.pinned) {
-    const int32_t row = find_row(ring, state.pinned_query);
-    const CellDetail detail = detail_of(ring, row, state.pinned_block);
-    if (detail.valid) {
-      want_text(snapshot, detail, state);
-      const auto first = static_cast<int32_t>(grid.first_row);
-      if (row >= first && row < first + static_cast<int32_t>(grid.num_rows) &&
-          detail.block < grid.num_blocks) {
-        draw_highlight(frame, grid, cell_row_of_row(grid, row),
-                       column_of_block(grid, detail.block));
-      }
-    }
+    draw_pin(snapshot, ring, grid, frame, state);
   }
   if (grid.rows > 0) {
     handle_map_input(snapshot, ring, grid, frame, pressed, state);
@@ -344,13 +316,17 @@ void draw_selection_panel(const Snapshot& snapshot, OverlayState& state) {
     return;
   }
   if (snapshot.layers.empty()) {
+    ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * 0.86F);
     draw_notice("This model attends densely; sparse selections appear with qwen4_exp models.");
+    ImGui::PopFont();
     return;
   }
   const auto num_layers = static_cast<int32_t>(snapshot.layers.size());
   state.layer_choice = std::clamp(state.layer_choice, 0, num_layers - 1);
   ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * 0.9F);
-  draw_layer_picker(snapshot, state);
+  if (num_layers > 1) {
+    draw_layer_picker(snapshot, state);
+  }
   const SelectionRing& ring = snapshot.layers[static_cast<size_t>(state.layer_choice)];
   if (ring.num_rows() == 0) {
     draw_notice(snapshot.session_state == SessionState::kClosed

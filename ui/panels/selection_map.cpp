@@ -39,7 +39,7 @@ MapGrid plan_grid(const GridRequest& request) {
       std::clamp(request.rows_back, 0, num_rows - static_cast<int32_t>(grid.num_rows));
   grid.first_row = request.num_rows - grid.num_rows - static_cast<uint32_t>(back);
   const float stretched = request.height / static_cast<float>(grid.rows);
-  grid.cell_height = std::floor(std::min(stretched, std::max(request.max_cell_height, cell)));
+  grid.cell_height = std::min(stretched, std::max(request.max_cell_height, cell));
   return grid;
 }
 

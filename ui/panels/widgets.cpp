@@ -67,6 +67,9 @@ void draw_key(ImU32 color, const char* text) {
   const float y = std::floor(begin.y + (ImGui::GetTextLineHeight() - size) * 0.55F);
   ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(begin.x, y), ImVec2(begin.x + size, y + size),
                                             color, size * 0.25F);
+  // A dark square on a dark panel shows by its edge.
+  ImGui::GetWindowDrawList()->AddRect(ImVec2(begin.x, y), ImVec2(begin.x + size, y + size),
+                                      IM_COL32(255, 255, 255, 60), size * 0.25F);
   ImGui::Dummy(ImVec2(size, ImGui::GetTextLineHeight()));
   ImGui::SameLine(0.0F, scaled(4.0F));
   text_dim(text);
