@@ -30,7 +30,8 @@ Status read_sizes(const JsonFields& fields, Qwen4ExpConfig& config) {
   IFR_TRY(fields.positive_real("rms_norm_eps", 1.0, eps));
   config.rms_norm_eps = static_cast<float>(eps);
   if (config.rms_norm_eps <= 0.0F) {
-    return fields.wrong("rms_norm_eps", "is 0 as a float");
+    return fields.wrong("rms_norm_eps", "is " + JsonFields::shown(*fields.find("rms_norm_eps")) +
+                                            ", which is 0 as a float");
   }
   std::string act;
   IFR_TRY(fields.text("hidden_act", act, "silu"));
@@ -221,7 +222,9 @@ Status read_ple_layers(const JsonFields& fields, Qwen4ExpConfig& config) {
     return {};
   }
   if (!list->is_array() || list->size() > static_cast<size_t>(kMaxLayers)) {
-    return fields.wrong("ple_layer_ids", "must be an array of at most num_hidden_layers entries");
+    return fields.wrong("ple_layer_ids", "is " + JsonFields::shown(*list) +
+                                             "; an array of at most " + std::to_string(kMaxLayers) +
+                                             " layers is needed");
   }
   std::vector<int32_t>& layers = config.ple.layers;
   for (const json& entry : *list) {
