@@ -217,5 +217,96 @@ TEST(BlockSelectionCost, CountsEveryEntryOnce) {
   EXPECT_EQ(cost.flops, 0);
 }
 
+DeviceCaps h200_caps() {
+  return {.compute_capability = 90,
+          .num_sms = 132,
+          .max_shared_bytes_per_block = 232448,
+          .shared_bytes_per_sm = 233472,
+          .max_threads_per_sm = 2048,
+          .l2_bytes = 62914560};
+}
+
+DeviceCaps without_clusters() {
+  return {.compute_capability = 86,
+          .num_sms = 82,
+          .max_shared_bytes_per_block = 101376,
+          .shared_bytes_per_sm = 102400,
+          .max_threads_per_sm = 1536,
+          .l2_bytes = 6291456};
+}
+
+DeviceCaps with_small_shared_memory() {
+  DeviceCaps caps = without_clusters();
+  caps.compute_capability = 120;
+  caps.num_sms = 84;
+  return caps;
+}
+
+TEST(BlockSelectionPlan, AShortRowIsOneBlocksWork) {
+  const BlockSelectionPlan plan =
+      plan_block_selection({.num_rows = 1, .row_len = 1000, .k = 512}, h200_caps());
+  EXPECT_EQ(plan.path, BlockSelectionPath::kBlock);
+  EXPECT_EQ(plan.num_splits, 1);
+  EXPECT_EQ(plan.workspace_bytes, 0);
+}
+
+TEST(BlockSelectionPlan, FewLongRowsAreClustersOfAsManyBlocksAsTheDeviceHasRoomFor) {
+  const auto blocks = [](int64_t num_rows, int64_t row_len) {
+    const BlockSelectionPlan plan =
+        plan_block_selection({.num_rows = num_rows, .row_len = row_len, .k = 512}, h200_caps());
+    EXPECT_EQ(plan.path, BlockSelectionPath::kCluster);
+    EXPECT_GE(plan.slice_len * plan.num_splits, row_len);
+    EXPECT_EQ(plan.slice_len % 4, 0);
+    return plan.num_splits;
+  };
+  EXPECT_EQ(blocks(1, 65536), 8);
+  EXPECT_EQ(blocks(16, 65535), 8);
+  EXPECT_EQ(blocks(33, 65536), 4);
+  EXPECT_EQ(blocks(64, 65536), 2);
+  EXPECT_EQ(blocks(64, 262144), 8) << "fewer blocks cannot hold so long a row";
+}
+
+TEST(BlockSelectionPlan, ManyRowsAreOneBlockEach) {
+  EXPECT_EQ(plan_block_selection({.num_rows = 2048, .row_len = 32768, .k = 512}, h200_caps()).path,
+            BlockSelectionPath::kBlock);
+}
+
+TEST(BlockSelectionPlan, WithoutClustersFewRowsAreSplit) {
+  const BlockSelectionShape shape{.num_rows = 1, .row_len = 65536, .k = 512};
+  const BlockSelectionPlan plan = plan_block_selection(shape, without_clusters());
+  EXPECT_EQ(plan.path, BlockSelectionPath::kSplit);
+  EXPECT_EQ(plan.num_splits, 16);
+  EXPECT_EQ(plan.workspace_bytes, 16 * 512 * 8);
+  EXPECT_EQ(block_selection_workspace_bytes(shape, without_clusters()), plan.workspace_bytes);
+  EXPECT_FALSE(block_selection_supported(shape, without_clusters(), BlockSelectionPath::kCluster));
+}
+
+TEST(BlockSelectionPlan, ARowThatNoClusterHoldsIsSplit) {
+  const BlockSelectionShape shape{.num_rows = 1, .row_len = 262144, .k = 2048};
+  EXPECT_EQ(plan_block_selection(shape, with_small_shared_memory()).path,
+            BlockSelectionPath::kSplit);
+  EXPECT_FALSE(
+      block_selection_supported(shape, with_small_shared_memory(), BlockSelectionPath::kCluster));
+}
+
+TEST(BlockSelectionPlan, PathsCanBeForced) {
+  const BlockSelectionShape shape{.num_rows = 3, .row_len = 100, .k = 8};
+  for (const BlockSelectionPath path :
+       {BlockSelectionPath::kBlock, BlockSelectionPath::kSplit, BlockSelectionPath::kCluster}) {
+    ASSERT_TRUE(block_selection_supported(shape, h200_caps(), path));
+    const BlockSelectionPlan plan = plan_block_selection(shape, h200_caps(), path);
+    EXPECT_EQ(plan.path, path);
+    EXPECT_EQ(plan.num_splits > 1, path != BlockSelectionPath::kBlock);
+  }
+}
+
+TEST(BlockSelectionPlan, OldDevicesAndShapesOutsideTheContractAreNotSupported) {
+  DeviceCaps caps = without_clusters();
+  caps.compute_capability = 75;
+  EXPECT_FALSE(block_selection_supported({.num_rows = 1, .row_len = 8, .k = 4}, caps));
+  EXPECT_FALSE(block_selection_supported({.num_rows = 1, .row_len = 8, .k = 2049}, h200_caps()));
+  EXPECT_TRUE(block_selection_supported({.num_rows = 1, .row_len = 8, .k = 2048}, h200_caps()));
+}
+
 }  // namespace
 }  // namespace ifr::kernels
