@@ -15,14 +15,17 @@ int64_t head_offset(const PagedKvCache& cache, int64_t page, int64_t kv_head) {
   return cache.block_table[page] * cache.page_stride + kv_head * kPageTokens * cache.head_dim;
 }
 
-void attend(const PagedAttentionParams& params, const VectorOps& ops, int64_t token, int64_t head) {
+void attend(const PagedAttentionParams& params, const VectorOps& ops, const HeadGroups& groups,
+            int64_t token, int64_t group) {
   const PagedKvCache& cache = params.cache;
   const int64_t dim = cache.head_dim;
-  const int64_t kv_head = head / (params.num_heads / cache.num_kv_heads);
+  const int64_t kv_head = groups.kv_head(group);
+  const int64_t head = groups.first_head(group);
   const float* q =
       params.q + token * stride_or(params.q_row_stride, params.num_heads * dim) + head * dim;
   float* out = params.out + (token * params.num_heads + head) * dim;
-  OnlineAttention attention(ops, q, dim, attention_scale(params.scale, dim), out);
+  GroupAttention attention(ops, q, groups.num_heads(group), dim, attention_scale(params.scale, dim),
+                           out);
   const int64_t num_keys = params.first_position + token + 1;
   KeyValueRun run;
   for (int64_t begin = 0; begin < num_keys; begin += kPageTokens) {
@@ -112,10 +115,11 @@ LaunchStatus paged_attention_reference(const PagedAttentionParams& params, CpuEx
     return invalid("q or out is null");
   }
   const VectorOps& ops = vector_ops();
-  const int64_t work =
-      2 * (params.first_position + params.num_tokens / 2 + 1) * params.cache.head_dim;
-  for_each_item(executor, params.num_tokens * params.num_heads, work, [&](int64_t i) {
-    attend(params, ops, i / params.num_heads, i % params.num_heads);
+  const HeadGroups groups(params.num_heads, params.cache.num_kv_heads);
+  const int64_t work = 2 * (params.first_position + params.num_tokens / 2 + 1) *
+                       params.cache.head_dim * groups.heads_per_kv;
+  for_each_item(executor, params.num_tokens * groups.groups_per_token, work, [&](int64_t i) {
+    attend(params, ops, groups, i / groups.groups_per_token, i % groups.groups_per_token);
   });
   return {};
 }

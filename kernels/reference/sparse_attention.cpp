@@ -28,15 +28,17 @@ int64_t list_count(const SparseAttentionParams& params, int64_t token) {
   return std::clamp<int64_t>(params.counts[token], 0, params.max_selected);
 }
 
-void attend(const SparseAttentionParams& params, const VectorOps& ops, int64_t token,
-            int64_t head) {
+void attend(const SparseAttentionParams& params, const VectorOps& ops, const HeadGroups& groups,
+            int64_t token, int64_t group) {
   const PagedKvCache& cache = params.cache;
   const int64_t dim = cache.head_dim;
-  const int64_t kv_head = head / (params.num_heads / cache.num_kv_heads);
+  const int64_t kv_head = groups.kv_head(group);
+  const int64_t head = groups.first_head(group);
   const float* q =
       params.q + token * stride_or(params.q_row_stride, params.num_heads * dim) + head * dim;
   float* out = params.out + (token * params.num_heads + head) * dim;
-  OnlineAttention attention(ops, q, dim, attention_scale(params.scale, dim), out);
+  GroupAttention attention(ops, q, groups.num_heads(group), dim, attention_scale(params.scale, dim),
+                           out);
   const int32_t* list = params.selected + token * params.max_selected;
   const int64_t count = list_count(params, token);
   KeyValueRun run;
@@ -134,9 +136,10 @@ LaunchStatus sparse_attention_reference(const SparseAttentionParams& params,
     return status;
   }
   const VectorOps& ops = vector_ops();
-  const int64_t work = 2 * (params.max_selected + 1) * params.cache.head_dim;
-  for_each_item(executor, params.num_tokens * params.num_heads, work, [&](int64_t i) {
-    attend(params, ops, i / params.num_heads, i % params.num_heads);
+  const HeadGroups groups(params.num_heads, params.cache.num_kv_heads);
+  const int64_t work = 2 * (params.max_selected + 1) * params.cache.head_dim * groups.heads_per_kv;
+  for_each_item(executor, params.num_tokens * groups.groups_per_token, work, [&](int64_t i) {
+    attend(params, ops, groups, i / groups.groups_per_token, i % groups.groups_per_token);
   });
   return {};
 }

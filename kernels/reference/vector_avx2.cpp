@@ -48,6 +48,21 @@ inline Vec vec_fma(const Vec& a, const Vec& b, const Vec& c) {
 inline Vec vec_mul(const Vec& a, const Vec& b) {
   return {_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)};
 }
+inline Vec vec_add(const Vec& a, const Vec& b) {
+  return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)};
+}
+// The larger; b where either is NaN.
+inline Vec vec_max(const Vec& a, const Vec& b) {
+  return {_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)};
+}
+inline __m256 pow2_half(__m256 n) {
+  const __m256i biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(biased, 23));
+}
+// 2^n for whole n in [-126, 127]; anything for NaN.
+inline Vec vec_pow2(const Vec& n) {
+  return {pow2_half(n.low), pow2_half(n.high)};
+}
 inline Vec vec_sub(const Vec& a, const Vec& b) {
   return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)};
 }
@@ -120,7 +135,8 @@ inline void vec_from_q4_1(const uint8_t* block, Vec& low, Vec& high) {
   high = scaled_codes(_mm_and_si128(_mm_srli_epi16(codes, 4), nibble), scale, minimum);
 }
 
-#include "reference/vector_body.inc"
+#include "reference/vector_linear.inc"
+#include "reference/vector_rows.inc"
 
 }  // namespace
 

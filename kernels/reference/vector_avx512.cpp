@@ -45,6 +45,18 @@ inline Vec vec_fma(const Vec& a, const Vec& b, const Vec& c) {
 inline Vec vec_mul(const Vec& a, const Vec& b) {
   return {_mm512_mul_ps(a.value, b.value)};
 }
+inline Vec vec_add(const Vec& a, const Vec& b) {
+  return {_mm512_add_ps(a.value, b.value)};
+}
+// The larger; b where either is NaN.
+inline Vec vec_max(const Vec& a, const Vec& b) {
+  return {_mm512_max_ps(a.value, b.value)};
+}
+// 2^n for whole n in [-126, 127]; anything for NaN.
+inline Vec vec_pow2(const Vec& n) {
+  const __m512i biased = _mm512_add_epi32(_mm512_cvtps_epi32(n.value), _mm512_set1_epi32(127));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(biased, 23))};
+}
 inline Vec vec_sub(const Vec& a, const Vec& b) {
   return {_mm512_sub_ps(a.value, b.value)};
 }
@@ -139,7 +151,8 @@ inline void vec_from_q4_1(const uint8_t* block, Vec& low, Vec& high) {
   high = {_mm512_permutexvar_ps(_mm512_srli_epi32(index, 4), values)};
 }
 
-#include "reference/vector_body.inc"
+#include "reference/vector_linear.inc"
+#include "reference/vector_rows.inc"
 
 }  // namespace
 

@@ -47,9 +47,12 @@ struct VectorOps {
   // out[i] = dot(a, rows[i]).
   void (*dot_rows)(const float* a, const float* const* rows, int64_t num_rows, int64_t len,
                    float* out);
-  // y = y * keep + sum over i, ascending, of weights[i] * rows[i], by fma.
+  // y = y * keep + sum over i of weights[i] * rows[i], by fma; even i, ascending, upon y * keep,
+  // odd i upon 0, then the two added.
   void (*weighted_rows)(float* y, float keep, const float* weights, const float* const* rows,
                         int64_t num_rows, int64_t len);
+  // x[i] = exp(x[i] - subtracted), the difference not above 0; returns the sum in 16 lanes.
+  float (*exp_rows)(float* x, float subtracted, int64_t len);
   void (*delta_step)(const DeltaStep& step);
 };
 

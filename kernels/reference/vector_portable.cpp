@@ -52,6 +52,20 @@ inline Vec vec_fma(const Vec& a, const Vec& b, const Vec& c) {
 inline Vec vec_mul(const Vec& a, const Vec& b) {
   return each([&](int i) { return a.lane[i] * b.lane[i]; });
 }
+inline Vec vec_add(const Vec& a, const Vec& b) {
+  return each([&](int i) { return a.lane[i] + b.lane[i]; });
+}
+// The larger; b where either is NaN.
+inline Vec vec_max(const Vec& a, const Vec& b) {
+  return each([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+// 2^n for whole n in [-126, 127]; anything for NaN.
+inline Vec vec_pow2(const Vec& n) {
+  return each([&](int i) {
+    const float whole = n.lane[i] == n.lane[i] ? n.lane[i] : 0.0F;
+    return float_from_bits(static_cast<uint32_t>(static_cast<int32_t>(whole) + 127) << 23);
+  });
+}
 inline Vec vec_sub(const Vec& a, const Vec& b) {
   return each([&](int i) { return a.lane[i] - b.lane[i]; });
 }
@@ -101,7 +115,8 @@ inline void vec_from_q4_1(const uint8_t* block, Vec& low, Vec& high) {
   high = each([&](int i) { return std::fma(static_cast<float>(codes[i] >> 4), scale, minimum); });
 }
 
-#include "reference/vector_body.inc"
+#include "reference/vector_linear.inc"
+#include "reference/vector_rows.inc"
 
 constexpr VectorOps kVectorOps = make_vector_ops("portable");
 
