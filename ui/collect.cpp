@@ -18,6 +18,9 @@ constexpr uint32_t kMaxRowsPerFrame = 1024;
 constexpr uint32_t kMaxRowsKept = 1 << 16;
 constexpr uint32_t kMaxEntriesKept = 1 << 14;
 constexpr int32_t kMaxTextTokens = 64;
+// Positions stay far from the end of int32: blocks times tokens of a block is at most 2^30.
+constexpr int32_t kMaxBlocks = 1 << 22;
+constexpr int32_t kMaxBlockTokens = 1 << 8;
 constexpr size_t kTextCacheEntries = 32;
 
 /// A plugin older or newer than this header leaves fields of its table out.
@@ -93,6 +96,8 @@ void read_model(const ifr_api& api, ifr_runtime* runtime, Snapshot& snapshot, Co
   }
   description.architecture[sizeof(description.architecture) - 1] = '\0';
   description.name[sizeof(description.name) - 1] = '\0';
+  description.selection_block_tokens =
+      std::clamp(description.selection_block_tokens, 0, kMaxBlockTokens);
   snapshot.model = description;
   snapshot.has_model = true;
   state.text_cache.clear();
@@ -161,7 +166,8 @@ void push_rows(const ifr_selection_read& read, SelectionRing& ring) {
     }
     const auto num_chosen =
         static_cast<int32_t>(std::clamp<int64_t>(row.num_blocks, 0, read.entry_capacity));
-    ring.push({row.sequence, row.query_position, row.num_visible_blocks, num_chosen},
+    const int32_t num_visible = std::clamp(row.num_visible_blocks, 0, kMaxBlocks);
+    ring.push({row.sequence, row.query_position, num_visible, num_chosen},
               read.block_idx + size_t{i} * read.entry_capacity,
               read.scores + size_t{i} * read.entry_capacity);
   }

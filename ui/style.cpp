@@ -51,7 +51,6 @@ void set_sizes(ImGuiStyle& style) {
   style.WindowBorderSize = 1.0F;
   style.PopupBorderSize = 1.0F;
   style.FrameBorderSize = 0.0F;
-  style.WindowMinSize = {1.0F, 1.0F};
   style.WindowTitleAlign = {0.0F, 0.5F};
   style.WindowMenuButtonPosition = ImGuiDir_Right;
   style.DisabledAlpha = 0.45F;
@@ -149,6 +148,7 @@ void overlay_apply_style(float dpi_scale) {
   set_sizes(style);
   set_colors(style);
   style.ScaleAllSizes(scale);
+  style.WindowMinSize = {1.0F, 1.0F};  // scaled down it would be refused as 0
   style.FontSizeBase = kFontPixels;
   style.FontScaleDpi = scale;
   set_font(io);

@@ -130,14 +130,24 @@ void draw_rank(const CellDetail& detail) {
   ImGui::PopStyleColor();
 }
 
-void draw_range(const CellDetail& detail, int32_t block_tokens) {
-  const int32_t first = detail.block * block_tokens;
-  ImGui::Text("tokens %d to %d", first, first + block_tokens - 1);
+void draw_range(TokenRange range) {
+  ImGui::Text("tokens %d to %d", range.first, range.first + range.count - 1);
 }
 
-void draw_texts(const Snapshot& snapshot, const OverlayState& state) {
-  const ShortText query = tokens_text(snapshot.query_text, state.wanted_query);
-  const ShortText block = tokens_text(snapshot.block_text, state.wanted_block);
+TokenRange block_range(const Snapshot& snapshot, const CellDetail& detail) {
+  const int32_t block_tokens = block_tokens_of(snapshot);
+  return {detail.block * block_tokens, block_tokens};
+}
+
+void want_text(const Snapshot& snapshot, const CellDetail& detail, OverlayState& state) {
+  state.wanted_block = block_range(snapshot, detail);
+  state.wanted_query = {detail.query_position, 1};
+}
+
+/// What the query is and what it reads; blank until it was collected.
+void draw_texts(const Snapshot& snapshot, const CellDetail& detail) {
+  const ShortText query = tokens_text(snapshot.query_text, {detail.query_position, 1});
+  const ShortText block = tokens_text(snapshot.block_text, block_range(snapshot, detail));
   ImGui::Text("%s", query.c_str());
   ImGui::SameLine(0.0F, scaled(6.0F));
   text_dim(query.c_str()[0] != '\0' ? "reads" : " ");
@@ -145,21 +155,15 @@ void draw_texts(const Snapshot& snapshot, const OverlayState& state) {
   ImGui::Text("%s", block.c_str());
 }
 
-void draw_tooltip(const Snapshot& snapshot, const CellDetail& detail, const OverlayState& state) {
+void draw_tooltip(const Snapshot& snapshot, const CellDetail& detail) {
   if (!ImGui::BeginTooltip()) {
     return;
   }
   ImGui::Text("query %d, block %d", detail.query_position, detail.block);
-  draw_range(detail, block_tokens_of(snapshot));
+  draw_range(block_range(snapshot, detail));
   draw_rank(detail);
-  draw_texts(snapshot, state);
+  draw_texts(snapshot, detail);
   ImGui::EndTooltip();
-}
-
-void want_text(const Snapshot& snapshot, const CellDetail& detail, OverlayState& state) {
-  const int32_t block_tokens = block_tokens_of(snapshot);
-  state.wanted_block = {detail.block * block_tokens, block_tokens};
-  state.wanted_query = {detail.query_position, 1};
 }
 
 void draw_highlight(const MapFrame& frame, const MapGrid& grid, int32_t cell_row, int32_t column) {
@@ -237,7 +241,7 @@ void handle_map_input(const Snapshot& snapshot, const SelectionRing& ring, const
   }
   draw_highlight(frame, grid, cell_row, column);
   want_text(snapshot, detail, state);
-  draw_tooltip(snapshot, detail, state);
+  draw_tooltip(snapshot, detail);
 }
 
 /// The pinned cell: its line of text and two sliders, so that every cell can be reached without a
@@ -259,10 +263,10 @@ void draw_pinned(const Snapshot& snapshot, const SelectionRing& ring, OverlaySta
     text_dim("this query is not kept any more");
     return;
   }
-  draw_range(detail, block_tokens_of(snapshot));
+  draw_range(block_range(snapshot, detail));
   ImGui::SameLine(0.0F, scaled(12.0F));
   draw_rank(detail);
-  draw_texts(snapshot, state);
+  draw_texts(snapshot, detail);
 }
 
 void draw_map(const Snapshot& snapshot, const SelectionRing& ring, OverlayState& state) {
