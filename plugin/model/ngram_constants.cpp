@@ -37,7 +37,7 @@ uint64_t splitmix64(uint64_t value) {
 }
 
 bool is_prime(uint64_t value) {
-  for (const uint64_t prime : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37}) {
+  for (const uint64_t prime : {2U, 3U, 5U, 7U, 11U, 13U, 17U, 19U, 23U, 29U, 31U, 37U}) {
     if (value % prime == 0) {
       return value == prime;
     }
@@ -53,7 +53,7 @@ bool is_prime(uint64_t value) {
     odd /= 2;
     ++num_twos;
   }
-  for (const uint64_t witness : {2, 7, 61}) {
+  for (const uint64_t witness : {2U, 7U, 61U}) {
     uint64_t x = power_mod(witness, odd, value);
     if (witness % value == 0 || x == 1 || x == value - 1) {
       continue;
