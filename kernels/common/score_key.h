@@ -47,12 +47,20 @@ inline constexpr uint32_t kMinusInfBits = 0xff800000U;
   return (static_cast<uint64_t>(score_key_value) << kIndexKeyBits) | (kIndexKeyMask - index);
 }
 
+// The two parts of a rank key, each greater for a better one.
+[[nodiscard]] constexpr IFR_HOST_DEVICE uint32_t rank_key_score(uint64_t key) {
+  return static_cast<uint32_t>(key >> kIndexKeyBits);
+}
+[[nodiscard]] constexpr IFR_HOST_DEVICE uint32_t rank_key_place(uint64_t key) {
+  return static_cast<uint32_t>(key) & kIndexKeyMask;
+}
+
 [[nodiscard]] constexpr IFR_HOST_DEVICE uint32_t rank_key_index(uint64_t key) {
-  return kIndexKeyMask - (static_cast<uint32_t>(key) & kIndexKeyMask);
+  return kIndexKeyMask - rank_key_place(key);
 }
 
 [[nodiscard]] constexpr IFR_HOST_DEVICE uint32_t rank_key_score_bits(uint64_t key) {
-  return score_bits(static_cast<uint32_t>(key >> kIndexKeyBits));
+  return score_bits(rank_key_score(key));
 }
 
 }  // namespace ifr::kernels

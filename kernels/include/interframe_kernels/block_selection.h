@@ -38,7 +38,7 @@ struct BlockSelectionParams {
   int64_t scores_stride = 0;             // elements from row to row, >= row_len
   const int32_t* live_counts = nullptr;  // [num_rows], clamped to 0..row_len; null: row_len each
 
-  // Outputs, written whole; none may overlap another or an input.
+  // Outputs, written whole; none may overlap another or an input. Inputs must hold still meanwhile.
   int32_t* indices = nullptr;      // [num_rows, k]; -1 from the row's count on
   int32_t* counts = nullptr;       // [num_rows]
   float* chosen_scores = nullptr;  // [num_rows, k] or null; -0 becomes +0, a NaN becomes
