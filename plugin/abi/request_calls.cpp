@@ -57,8 +57,8 @@ Expected<PromptForm> prompt_form(const ifr_request_info& info) {
   return has_ids ? PromptForm::kTokenIds : has_text ? PromptForm::kText : PromptForm::kMessages;
 }
 
-kernels::SamplingOptions sampling_options(const ifr_sampling& sampling) {
-  kernels::SamplingOptions options;
+SamplerParams sampling_options(const ifr_sampling& sampling) {
+  SamplerParams options;
   options.temperature = sampling.temperature;
   options.top_k = sampling.top_k;
   options.top_p = sampling.top_p == 0.0F ? 1.0F : sampling.top_p;

@@ -22,6 +22,7 @@ bool EventQueue::flush_locked() {
   }
   overflow_.clear();
   overflow_begin_ = 0;
+  has_overflow_.store(false, std::memory_order_relaxed);
   return false;
 }
 
@@ -29,6 +30,7 @@ uint64_t EventQueue::push(const Event& event) {
   const std::lock_guard lock(mutex_);
   if (flush_locked() || !push_to_ring(event)) {
     overflow_.push_back(event);
+    has_overflow_.store(true, std::memory_order_relaxed);
   }
   return written_.load(std::memory_order_relaxed) + (overflow_.size() - overflow_begin_);
 }
@@ -38,9 +40,23 @@ bool EventQueue::flush() {
   return flush_locked();
 }
 
-const Event* EventQueue::front() const {
+const Event* EventQueue::front() {
   const uint64_t taken = taken_.load(std::memory_order_relaxed);
-  return taken == written_.load(std::memory_order_acquire) ? nullptr : &ring_[taken % capacity_];
+  if (taken == written_.load(std::memory_order_acquire)) {
+    // Without this an idle worker would leave the rest where it is.
+    if (!has_overflow_.load(std::memory_order_relaxed)) {
+      return nullptr;
+    }
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) {
+      return nullptr;
+    }
+    (void)flush_locked();
+    if (taken == written_.load(std::memory_order_acquire)) {
+      return nullptr;
+    }
+  }
+  return &ring_[taken % capacity_];
 }
 
 void EventQueue::pop() {

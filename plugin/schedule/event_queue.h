@@ -12,9 +12,9 @@
 
 namespace ifr {
 
-// A ring of fixed size that the consumer reads without a lock, and behind it an overflow that only
-// producers touch. While the overflow holds something the queue is congested: generation pauses, so
-// it never holds more than the events of a few steps. Events come out in the order they went in.
+// A ring of fixed size that the consumer reads without waiting, and behind it an overflow. While
+// the overflow holds something the queue is congested: generation pauses, so it never holds more
+// than the events of a few steps. Events come out in the order they went in.
 class EventQueue {
  public:
   // Throws std::bad_alloc.
@@ -34,8 +34,9 @@ class EventQueue {
     return !being_taken_.exchange(true, std::memory_order_acquire);
   }
   void end_taking() { being_taken_.store(false, std::memory_order_release); }
-  // Between the two: the oldest event, or null; valid until pop().
-  [[nodiscard]] const Event* front() const;
+  // Between the two: the oldest event, or null; valid until pop(). When the ring is empty it is
+  // filled from the overflow, unless a producer is in there just now (then the next call does it).
+  [[nodiscard]] const Event* front();
   void pop();
 
   // Events taken so far: event n was taken when this is >= n. Any thread.
@@ -52,8 +53,9 @@ class EventQueue {
   alignas(64) std::atomic<uint64_t> written_{0};  // the producers', under mutex_
   alignas(64) std::atomic<uint64_t> taken_{0};    // the consumer's
   std::atomic<bool> being_taken_{false};
-  alignas(64) std::mutex mutex_;  // producers only
-  std::vector<Event> overflow_;
+  std::atomic<bool> has_overflow_{false};  // written under mutex_
+  alignas(64) std::mutex mutex_;           // producers only
+  std::vector<Event> overflow_;            // under mutex_
   size_t overflow_begin_ = 0;
 };
 

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
-#include <optional>
 
-#include "base/checked_math.h"
-#include "interframe_kernels/sampling.h"
 #include "schedule/step_limits.h"
 
 namespace ifr {
@@ -15,15 +12,14 @@ namespace ifr {
 namespace {
 
 Status make_buffers(const Engine& engine, MemoryBudget& budget, StepBuffers& buffers) {
-  const int64_t vocab = engine.info().vocab_size;
-  const auto scratch_bytes = static_cast<uint64_t>(kernels::sample_scratch_bytes(vocab));
+  const int32_t vocab_size = engine.info().vocab_size;
   IFR_ASSIGN_OR_RETURN(buffers.workspace, engine.create_workspace(kMaxChunkTokens));
+  IFR_ASSIGN_OR_RETURN(buffers.sampler, Sampler::create(budget, vocab_size));
+  const size_t vocab_len = static_cast<size_t>(vocab_size);
   IFR_ASSIGN_OR_RETURN(
-      buffers.reservation,
-      budget.reserve(MemoryKind::kState, static_cast<uint64_t>(vocab) * 4 + scratch_bytes,
-                     "sampling memory"));
-  buffers.logits.resize(static_cast<size_t>(vocab));
-  buffers.sample_scratch.resize((scratch_bytes + 7) / 8);
+      buffers.logits_reservation,
+      budget.reserve(MemoryKind::kState, vocab_len * sizeof(float), "a model's logits"));
+  buffers.logits.resize(vocab_len);
   return {};
 }
 

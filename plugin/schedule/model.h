@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "engine/engine.h"
+#include "engine/sampler.h"
 #include "memory/budget.h"
 #include "schedule/model_loader.h"
 #include "schedule/object_table.h"
@@ -25,9 +27,9 @@ inline constexpr uint32_t kMaxModels = 64;
 // What the worker needs to run steps of a model; its alone.
 struct StepBuffers {
   std::unique_ptr<StepWorkspace> workspace;
-  std::vector<float> logits;             // [vocab]
-  std::vector<uint64_t> sample_scratch;  // sample_scratch_bytes(vocab)
-  Reservation reservation;
+  std::optional<Sampler> sampler;
+  std::vector<float> logits;  // [vocab]
+  Reservation logits_reservation;
   double ns_per_prompt_token = 0.0;  // measured; 0: not yet
 };
 

@@ -50,22 +50,7 @@ Status check_request(const RequestSpec& spec) {
     return make_error(Code::kInvalidArgument, Part::kSchedule,
                       "max_tokens is %d, at least 1 is needed", spec.max_tokens);
   }
-  switch (kernels::sampling_check(spec.sampling)) {
-    case kernels::SamplingFault::kNone:
-      return {};
-    case kernels::SamplingFault::kTemperature:
-      return make_error(Code::kInvalidArgument, Part::kSchedule,
-                        "sampling.temperature is %g: a finite number >= 0 is needed",
-                        static_cast<double>(spec.sampling.temperature));
-    case kernels::SamplingFault::kTopK:
-      return make_error(Code::kInvalidArgument, Part::kSchedule,
-                        "sampling.top_k is %d: 0 (off) or more is needed", spec.sampling.top_k);
-    case kernels::SamplingFault::kTopP:
-      return make_error(Code::kInvalidArgument, Part::kSchedule,
-                        "sampling.top_p is %g: a number in (0, 1] is needed, 0 or 1 is off",
-                        static_cast<double>(spec.sampling.top_p));
-  }
-  return make_error(Code::kInternal, Part::kSchedule, "sampling was refused without a reason");
+  return check_sampler_params(spec.sampling);
 }
 
 Expected<std::vector<int32_t>> encode_request(const Session& session, const RequestSpec& spec) {

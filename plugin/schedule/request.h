@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "interframe_kernels/sampling.h"
+#include "engine/sampler.h"
 #include "model/chat_template.h"
 #include "model/utf8_stream.h"
 #include "schedule/session.h"
@@ -27,7 +27,7 @@ struct RequestSpec {
   SpecialTokens special = SpecialTokens::kPlain;  // of text
   EndTokens end_tokens = EndTokens::kStop;
   int32_t max_tokens = 0;
-  kernels::SamplingOptions sampling;
+  SamplerParams sampling;
 };
 
 struct Request {
@@ -37,7 +37,7 @@ struct Request {
   SessionRef session;  // until it ends
   EndTokens end_tokens = EndTokens::kStop;
   int32_t max_tokens = 0;
-  kernels::SamplingOptions sampling;
+  SamplerParams sampling;
   std::atomic<bool> cancel{false};
 
   // The worker's.

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <exception>
 
-#include "interframe_kernels/sampling.h"
-#include "model/utf8.h"
 #include "schedule/step_limits.h"
 #include "schedule/worker.h"
 
 namespace ifr {
 
 namespace {
-
-Status status_of(const kernels::LaunchStatus& launch, const char* what) {
-  return make_error(Code::kInternal, Part::kKernels, "%s failed: %s (%lld)", what, launch.what,
-                    static_cast<long long>(launch.value));
-}
 
 // Longest beginning of `text` (whole characters) that fits an event.
 std::string_view text_that_fits(std::string_view text) {
@@ -118,35 +111,11 @@ Status Worker::feed(Request& request, int32_t num_tokens, bool is_last) {
 }
 
 Expected<int32_t> Worker::sample(Request& request) {
-  Session& session = *request.session;
+  const Session& session = *request.session;
   StepBuffers& buffers = session.model->buffers;
-  int32_t token_id = -1;
-  kernels::SampleParams params;
-  params.logits = buffers.logits.data();
-  params.id = &token_id;
-  params.scratch = buffers.sample_scratch.data();
-  params.vocab_len = static_cast<int64_t>(buffers.logits.size());
-  params.position = static_cast<int64_t>(session.tokens.size());
-  params.options = request.sampling;
-  const uint64_t begin_ns = monotonic_ns();
-  const kernels::LaunchStatus launched = kernels::sample_reference(params, *executor_);
-  if (!launched.is_ok()) {
-    return status_of(launched, "sampling");
-  }
-  if (services_.telemetry->enabled()) {
-    const kernels::OperatorCost cost = kernels::sample_cost(params);
-    services_.telemetry->on_operator({.id = OperatorId::kSampling,
-                                      .layer = -1,
-                                      .begin_ns = begin_ns,
-                                      .end_ns = monotonic_ns(),
-                                      .bytes = cost.bytes,
-                                      .flops = cost.flops});
-  }
-  if (token_id < 0 || token_id >= params.vocab_len) {
-    return make_error(Code::kInternal, Part::kSchedule,
-                      "no token can be chosen: the model's logits hold no finite number");
-  }
-  return token_id;
+  return buffers.sampler->sample(buffers.logits, static_cast<int64_t>(session.tokens.size()),
+                                 request.sampling, *executor_,
+                                 services_.telemetry->enabled() ? services_.telemetry : nullptr);
 }
 
 Worker::Progress Worker::take_token(Request& request, int32_t token_id) {
