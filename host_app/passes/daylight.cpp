@@ -91,9 +91,14 @@ shared::FrameUniforms frame_uniforms(const SceneTime& time) {
   const float orbit = 0.62f + 0.045f * t;
   const float radius = 43.0f + 2.0f * std::sin(0.05f * t);
   const vec3 eye{radius * std::cos(orbit), 12.5f + 1.5f * std::sin(0.07f * t), radius * std::sin(orbit)};
-  const glm::mat4 view = glm::lookAt(eye, vec3(0.0f, 0.6f, 0.0f), vec3(0, 1, 0));
+  // The island moves to the middle of what the panels leave free, and away until it fits.
+  const float free_share = std::clamp(time.free_width_share, 0.35f, 1.0f);
+  const vec3 pulled_eye = eye * std::pow(free_share, -0.7f);
+  const glm::mat4 view = glm::lookAt(pulled_eye, vec3(0.0f, 0.6f, 0.0f), vec3(0, 1, 0));
   glm::mat4 projection = glm::perspective(2.0f * std::atan(1.0f / kFocalLength), time.aspect, 1.0f, 220.0f);
   projection[1][1] *= -1.0f;  // Vulkan's y goes down
+  projection[2][0] = 1.0f - free_share;
+  projection[2][1] = 0.14f;  // up, as the chat stands at the bottom
 
   const SkyKey sky = sky_at(hour);
   const vec3 toward_light = light_direction(hour);
@@ -102,7 +107,7 @@ shared::FrameUniforms frame_uniforms(const SceneTime& time) {
   out.view_projection = projection * view;
   out.inverse_view_projection = glm::inverse(out.view_projection);
   out.shadow_matrix = shadow_matrix(toward_light);
-  out.camera_position = vec4(eye, t);
+  out.camera_position = vec4(pulled_eye, t);
   out.light_direction = vec4(toward_light, night);
   out.light_color = vec4(sky.light, 6.0f);
   out.ambient_sky = vec4(sky.ambient_sky, 0.0f);

@@ -12,6 +12,7 @@ struct SceneTime {
   double time_s = 0.0;     // since the start, drives animation and camera
   double hour = 17.3;      // of the day, 0 <= hour < 24
   float aspect = 16.0f / 9.0f;
+  float free_width_share = 1.0f;  // of the picture's width, from the left: what panels do not cover
 };
 
 /// Hour of the day after `time_s`, for a day that takes `day_length_s` and starts at `start_hour`.

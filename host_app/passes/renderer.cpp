@@ -87,11 +87,10 @@ Result<void> Renderer::create_passes(const RendererInfo& info) {
                                              .samples = samples_,
                                              .shadow_size = device_->is_software() ? 1024u : 2048u}));
   if (info.has_interface) {
+    interface_scale_ = info.window != nullptr ? info.window->content_scale() : 1.0f;
     IFR_HOST_ASSIGN(auto pass, InterfacePass::create(*device_, {.color_format = target_.format,
                                                                 .window = info.window,
-                                                                .scale = info.window != nullptr
-                                                                             ? info.window->content_scale()
-                                                                             : 1.0f}));
+                                                                .scale = interface_scale_}));
     interface_.emplace(std::move(pass));
   }
   return {};

@@ -63,6 +63,8 @@ class Renderer {
     return device_->validation_log != nullptr ? device_->validation_log->count() : 0;
   }
   [[nodiscard]] uint64_t num_swapchain_rebuilds() const { return presenter_ ? presenter_->num_rebuilds() : 0; }
+  /// Of the display: 1 on ordinary ones, and headless.
+  [[nodiscard]] float interface_scale() const { return interface_scale_; }
   [[nodiscard]] uint32_t num_samples() const { return static_cast<uint32_t>(samples_); }
 
  private:
@@ -77,6 +79,7 @@ class Renderer {
   std::optional<Swapchain> swapchain_;
   std::optional<Presenter> presenter_;
   Image offscreen_;
+  float interface_scale_ = 1.0f;
   vk::SampleCountFlagBits samples_ = vk::SampleCountFlagBits::e1;
   std::optional<ScenePass> scene_;
   std::optional<InterfacePass> interface_;
