@@ -32,7 +32,7 @@ EDGES = {
 }
 # Third-party headers that only some folders may name.
 THIRD_PARTY = {
-    r"^(vulkan|GLFW|glm)/": {"ui", "host_app", "tests/ui", "tests/host_app"},
+    r"^(vulkan|GLFW|glm)/": {"ui", "host_app", "shaders", "tests/ui", "tests/host_app"},
     r"^(imgui|implot)": {"ui", "host_app", "tests/ui", "tests/host_app"},
     r"^(cuda|cuda_runtime|cub/|cooperative_groups)": {"kernels", "tests/kernels"},
     r"^pcre2": {"plugin/model"},
