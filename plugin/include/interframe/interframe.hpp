@@ -227,7 +227,7 @@ struct RequestOptions {
   float temperature = 0.0F;
   float top_p = 1.0F;
   int32_t top_k = 0;
-  std::optional<uint64_t> seed;
+  std::optional<uint64_t> seed = std::nullopt;  // nothing: the plugin draws one
 };
 
 class Session : public detail::Owner {
