@@ -20,16 +20,20 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStepS = 1.0 / 60.0;  // of a headless frame
 
-double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+double seconds(Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
-/// Pixels at the left that the overlay's column, at the right edge, leaves to the scene and the chat.
+/// Pixels at the left that the overlay's column, at the right edge, leaves to the scene and the
+/// chat.
 float free_width(float width, float scale) {
   constexpr float kMargins = 24.0f;
   const float column = std::clamp(0.29f * width, 430.0f * scale, 560.0f * scale) + kMargins * scale;
   return std::min(std::max(width - column, overlay::kReservedLeftWidth * scale), width);
 }
 
-/// What lives through the run. Members in order of creation: the renderer's ImGui goes before the window.
+/// What lives through the run. Members in order of creation: the renderer's ImGui goes before the
+/// window.
 class Application {
  public:
   explicit Application(const Options& options) : options_(options) {}
@@ -67,23 +71,27 @@ class Application {
 
 Result<void> Application::start() {
   if (!options_.is_headless) {
-    IFR_HOST_ASSIGN(Window window, Window::create({"Interframe", {options_.width, options_.height}}));
+    IFR_HOST_ASSIGN(Window window,
+                    Window::create({"Interframe", {options_.width, options_.height}}));
     window_.emplace(std::move(window));
   }
-  IFR_HOST_ASSIGN(renderer_,
-                  Renderer::create({.validation = options_.validates ? Validation::kOn : Validation::kOff,
-                                    .window = window_ ? &*window_ : nullptr,
-                                    .size = {options_.width, options_.height},
-                                    .pacing = options_.is_unpaced ? FramePacing::kUnlimited : FramePacing::kDisplay,
-                                    .num_samples = options_.num_samples}));
-  assistant_ = Assistant::start({.plugin_path = options_.plugin_path,
-                                 .model_path = options_.model_path,
-                                 .backend = options_.backend == "cuda" ? IFR_BACKEND_CUDA : IFR_BACKEND_CPU,
-                                 .num_threads = options_.num_threads,
-                                 .max_tokens = options_.max_tokens,
-                                 .temperature = options_.temperature,
-                                 .seed = options_.seed,
-                                 .uses_chat_form = !options_.is_raw});
+  IFR_HOST_ASSIGN(
+      renderer_,
+      Renderer::create(
+          {.validation = options_.validates ? Validation::kOn : Validation::kOff,
+           .window = window_ ? &*window_ : nullptr,
+           .size = {options_.width, options_.height},
+           .pacing = options_.is_unpaced ? FramePacing::kUnlimited : FramePacing::kDisplay,
+           .num_samples = options_.num_samples}));
+  assistant_ =
+      Assistant::start({.plugin_path = options_.plugin_path,
+                        .model_path = options_.model_path,
+                        .backend = options_.backend == "cuda" ? IFR_BACKEND_CUDA : IFR_BACKEND_CPU,
+                        .num_threads = options_.num_threads,
+                        .max_tokens = options_.max_tokens,
+                        .temperature = options_.temperature,
+                        .seed = options_.seed,
+                        .uses_chat_form = !options_.is_raw});
   if (!options_.prompt.empty()) {
     assistant_->ask(options_.prompt);
   }
@@ -185,7 +193,8 @@ Result<void> Application::draw_frame(double delta_s) {
   build_interface(*extent);
   ++stats_.num_frames;
   stats_.extent = *extent;
-  // Which frame will be the last is only known when the count is fixed; else every frame that may end the run.
+  // Which frame will be the last is only known when the count is fixed; else every frame that may
+  // end the run.
   const bool wants_picture = !options_.screenshot_path.empty() && is_done();
   IFR_HOST_TRY(renderer_->end_frame({time, wants_picture}));
   has_picture_ = has_picture_ || wants_picture;
@@ -201,7 +210,8 @@ SceneTime Application::scene_time(vk::Extent2D extent, double delta_s) {
   time.time_s = scene_s_;
   time.hour = hour_of_day(options_.start_hour, scene_s_, options_.day_length_s);
   time.aspect = width / static_cast<float>(std::max(extent.height, 1u));
-  time.free_width_share = std::lerp(1.0f, free_width(width, renderer_->interface_scale()) / width, overlay_share_);
+  time.free_width_share =
+      std::lerp(1.0f, free_width(width, renderer_->interface_scale()) / width, overlay_share_);
   return time;
 }
 
@@ -222,8 +232,9 @@ void Application::build_interface(vk::Extent2D extent) {
 
 void Application::limit_rate(Clock::time_point frame_start) const {
   if (options_.fps_limit > 0.0) {
-    std::this_thread::sleep_until(frame_start + std::chrono::duration_cast<Clock::duration>(
-                                                    std::chrono::duration<double>(1.0 / options_.fps_limit)));
+    std::this_thread::sleep_until(frame_start +
+                                  std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(1.0 / options_.fps_limit)));
   }
 }
 
@@ -287,7 +298,8 @@ int Application::finish(Result<void> outcome) {
     note(error);
   }
   if (is_over_time_) {
-    std::fprintf(stderr, "interframe-host: the answer was not complete within %.0f s (--time-limit)\n",
+    std::fprintf(stderr,
+                 "interframe-host: the answer was not complete within %.0f s (--time-limit)\n",
                  options_.time_limit_s);
     code = code == kExitOk ? kExitTimeLimit : code;
   }
@@ -297,7 +309,8 @@ int Application::finish(Result<void> outcome) {
     code = code == kExitOk ? kExitValidation : code;
   }
   if (!options_.report_path.empty()) {
-    auto written = write_text_file(options_.report_path, report_json(options_, *renderer_, *assistant_, stats_, code));
+    auto written = write_text_file(options_.report_path,
+                                   report_json(options_, *renderer_, *assistant_, stats_, code));
     if (!written.ok()) {
       note(written.error());
     }

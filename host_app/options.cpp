@@ -12,8 +12,10 @@ namespace {
 constexpr uint32_t kMaxSize = 16384;  // what every Vulkan device of this class can draw to
 constexpr const char* kFooter =
     "\nWithout --model the scene runs alone. F1 hides the panels.\n"
-    "Exit status: 0 finished; 2 wrong command line; 3 no Vulkan 1.3 device or no window system; 4 Vulkan failed;\n"
-    "5 model or plugin failed (frames were drawn all the same); 6 validation messages; 7 a file could not be written;\n"
+    "Exit status: 0 finished; 2 wrong command line; 3 no Vulkan 1.3 device or no window system; 4 "
+    "Vulkan failed;\n"
+    "5 model or plugin failed (frames were drawn all the same); 6 validation messages; 7 a file "
+    "could not be written;\n"
     "8 the answer was not complete within --time-limit.";
 
 template <class Number>
@@ -28,7 +30,8 @@ Result<ScriptStep> parse_step(const std::string& text) {
   };
   ScriptStep step;
   const size_t colon = text.find(':');
-  if (colon == std::string::npos || !parse_number(std::string_view(text).substr(0, colon), step.frame)) {
+  if (colon == std::string::npos ||
+      !parse_number(std::string_view(text).substr(0, colon), step.frame)) {
     return wrong("a step is FRAME:ACTION");
   }
   const std::string action = text.substr(colon + 1);
@@ -64,12 +67,16 @@ struct Unparsed {
 
 void describe(CLI::App& app, Options& options, Unparsed& unparsed) {
   app.add_flag("--headless", options.is_headless, "Draw into images, with no window system at all");
-  app.add_option("--frames", options.num_frames, "Frames to draw (headless: 120 unless --until-done)")
+  app.add_option("--frames", options.num_frames,
+                 "Frames to draw (headless: 120 unless --until-done)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
-  app.add_option("--size", unparsed.size, "Pixels of the window or image, WxH")->capture_default_str();
+  app.add_option("--size", unparsed.size, "Pixels of the window or image, WxH")
+      ->capture_default_str();
   app.add_option("--prompt", options.prompt, "Asked as soon as the model is loaded");
-  app.add_option("--model", options.model_path, "A .gguf file, or a folder with config.json and safetensors");
-  app.add_option("--plugin", options.plugin_path, "The Interframe library (else: beside the program, ../lib)");
+  app.add_option("--model", options.model_path,
+                 "A .gguf file, or a folder with config.json and safetensors");
+  app.add_option("--plugin", options.plugin_path,
+                 "The Interframe library (else: beside the program, ../lib)");
   app.add_option("--backend", options.backend, "Where the model runs")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
@@ -80,22 +87,27 @@ void describe(CLI::App& app, Options& options, Unparsed& unparsed) {
       ->check(CLI::Range(0.0f, 100.0f))
       ->capture_default_str();
   app.add_option("--seed", unparsed.seed, "Seed of the sampling (else drawn)");
-  app.add_flag("--raw", options.is_raw, "Give the prompt to the model as it is, without its chat form");
-  app.add_option("--threads", options.num_threads, "CPU threads of the inference (0: one fewer than the cores)")
+  app.add_flag("--raw", options.is_raw,
+               "Give the prompt to the model as it is, without its chat form");
+  app.add_option("--threads", options.num_threads,
+                 "CPU threads of the inference (0: one fewer than the cores)")
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  app.add_flag("--until-done", options.until_done, "Go on until the answer is complete (and --frames are drawn)");
+  app.add_flag("--until-done", options.until_done,
+               "Go on until the answer is complete (and --frames are drawn)");
   app.add_option("--time-limit", options.time_limit_s, "Seconds after which --until-done gives up")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   app.add_option("--screenshot", options.screenshot_path, "Write the last frame here, as PNG");
   app.add_option("--report", options.report_path, "Write measurements here, as JSON");
-  app.add_flag("--validation", options.validates, "Run under VK_LAYER_KHRONOS_validation; any message fails the run");
+  app.add_flag("--validation", options.validates,
+               "Run under VK_LAYER_KHRONOS_validation; any message fails the run");
   app.add_option("--fps-limit", options.fps_limit, "Frames a second at most (0: none)")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
   app.add_flag("--no-vsync", options.is_unpaced, "Do not wait for the display's refresh");
-  app.add_flag("--realtime", options.is_realtime, "Headless: let time pass as it does, not 1/60 s a frame");
+  app.add_flag("--realtime", options.is_realtime,
+               "Headless: let time pass as it does, not 1/60 s a frame");
   app.add_option("--time-of-day", options.start_hour, "Hour at which the scene begins")
       ->check(CLI::Range(0.0, 24.0))
       ->capture_default_str();
@@ -136,8 +148,8 @@ std::optional<std::pair<uint32_t, uint32_t>> parse_size(const std::string& text)
   uint32_t width = 0;
   uint32_t height = 0;
   if (cross == std::string::npos || !parse_number(std::string_view(text).substr(0, cross), width) ||
-      !parse_number(std::string_view(text).substr(cross + 1), height) || width == 0 || height == 0 ||
-      width > kMaxSize || height > kMaxSize) {
+      !parse_number(std::string_view(text).substr(cross + 1), height) || width == 0 ||
+      height == 0 || width > kMaxSize || height > kMaxSize) {
     return std::nullopt;
   }
   return std::pair{width, height};
@@ -159,8 +171,9 @@ Result<std::vector<ScriptStep>> parse_script(const std::string& text) {
 std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   Options options;
   Unparsed unparsed;
-  CLI::App app("Interframe's demo: a small Vulkan scene with a language model running between its frames.",
-               "interframe-host");
+  CLI::App app(
+      "Interframe's demo: a small Vulkan scene with a language model running between its frames.",
+      "interframe-host");
   describe(app, options, unparsed);
   try {
     app.parse(argc, argv);
@@ -169,7 +182,8 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   }
   const auto size = parse_size(unparsed.size);
   if (!size) {
-    std::fprintf(stderr, "--size: \"%s\" is not WxH with both in 1..%u\n", unparsed.size.c_str(), kMaxSize);
+    std::fprintf(stderr, "--size: \"%s\" is not WxH with both in 1..%u\n", unparsed.size.c_str(),
+                 kMaxSize);
     return kExitUsage;
   }
   std::tie(options.width, options.height) = *size;
@@ -182,8 +196,8 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   if (app.count("--seed") > 0) {
     options.seed = unparsed.seed;
   }
-  if (options.is_headless && options.num_frames == 0 && !options.until_done) {
-    options.num_frames = 120;
+  if (options.is_headless && options.num_frames == 0) {
+    options.num_frames = options.until_done ? 1 : 120;
   }
   return options;
 }

@@ -51,13 +51,14 @@ json answer_json(const Assistant& assistant) {
 
 }  // namespace
 
-std::string report_json(const Options& options, const Renderer& renderer, const Assistant& assistant,
-                        const RunStats& stats, int exit_code) {
+std::string report_json(const Options& options, const Renderer& renderer,
+                        const Assistant& assistant, const RunStats& stats, int exit_code) {
   json passes = json::object();
   for (uint32_t pass = 0; pass < kNumPasses; ++pass) {
     json& entry = passes[pass_name(static_cast<Pass>(pass))];
     entry["cpu_ms"] = summary(stats.pass_cpu_ms[pass]);
-    entry["gpu_ms"] = stats.pass_gpu_ms[pass].count() > 0 ? summary(stats.pass_gpu_ms[pass]) : json(nullptr);
+    entry["gpu_ms"] =
+        stats.pass_gpu_ms[pass].count() > 0 ? summary(stats.pass_gpu_ms[pass]) : json(nullptr);
   }
   const json report = {
       {"device", renderer.device().device_name()},
@@ -80,7 +81,8 @@ std::string report_json(const Options& options, const Renderer& renderer, const 
         {"state", state_name(assistant.state())},
         {"error", assistant.error()}}},
       {"answer", answer_json(assistant)},
-      {"validation", {{"enabled", options.validates}, {"messages", renderer.num_validation_messages()}}},
+      {"validation",
+       {{"enabled", options.validates}, {"messages", renderer.num_validation_messages()}}},
       {"exit_code", exit_code}};
   return report.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

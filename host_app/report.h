@@ -24,8 +24,9 @@ struct RunStats {
 };
 
 /// The report's text. Keys are stable: tests and scripts read them.
-[[nodiscard]] std::string report_json(const Options& options, const Renderer& renderer, const Assistant& assistant,
-                                      const RunStats& stats, int exit_code);
+[[nodiscard]] std::string report_json(const Options& options, const Renderer& renderer,
+                                      const Assistant& assistant, const RunStats& stats,
+                                      int exit_code);
 [[nodiscard]] Result<void> write_text_file(const std::string& path, const std::string& text);
 
 }  // namespace ifr::host

@@ -28,7 +28,8 @@ class Samples {
   [[nodiscard]] size_t count() const { return count_; }
   /// Of all values ever added; 0 when there are none.
   [[nodiscard]] double max() const { return max_; }
-  /// Nearest rank, `share` in 0..1; 0 when there are no values. Sorts a copy: not for the frame loop.
+  /// Nearest rank, `share` in 0..1; 0 when there are no values. Sorts a copy: not for the frame
+  /// loop.
   [[nodiscard]] double percentile(double share) const {
     if (values_.empty()) {
       return 0.0;

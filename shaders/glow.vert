@@ -26,6 +26,6 @@ void main() {
   vec4 clip = frame.view_projection * vec4(center, 1.0);
   // Pulled towards the eye, so that the lamp's own glass does not cut the glow.
   clip.z -= 0.0012 * clip.w;
-  vec2 size = in_center.w * 2.7 * vec2(1.0 / frame.sky_horizon.w, 1.0);
+  vec2 size = in_center.w * kFocalLength * vec2(1.0 / frame.sky_horizon.w, 1.0);
   gl_Position = strength > 0.01 ? clip + vec4(corner * size, 0.0, 0.0) : vec4(2.0, 2.0, 2.0, 1.0);
 }

@@ -53,8 +53,8 @@ void main() {
     emission = sky_color(mirrored) * fresnel + frame.light_color.rgb * 0.06 * max(ripple - 1.4, 0.0);
     direct_weight = 0.6;
   } else if (material == kMaterialFall) {
-    float streak = 0.5 + 0.5 * sin(in_position.y * 1.9 + time * 5.5 + in_position.x * 7.0);
-    albedo = mix(albedo, vec3(0.85), 0.65 * streak * streak);
+    float streak = 0.5 + 0.5 * sin(in_position.y * 0.8 + time * 4.0 + fract(in_position.x * 3.7) * 6.0);
+    albedo = mix(albedo, vec3(0.85), 0.45 * streak * streak);
   }
 
   float lambert = max(dot(normal, frame.light_direction.xyz), 0.0);
@@ -70,7 +70,7 @@ void main() {
   ambient += frame.ambient_sky.rgb * (0.22 * rim * rim * rim);
 
   float distance_to_eye = length(frame.camera_position.xyz - world);
-  float fog = 1.0 - exp(-frame.fog_color.w * max(distance_to_eye - 42.0, 0.0));
+  float fog = 1.0 - exp(-frame.fog_color.w * max(distance_to_eye - frame.ambient_sky.w, 0.0));
   // Mist gathers under the island.
   fog = clamp(fog + 0.035 * max(-world.y - 7.0, 0.0), 0.0, 0.94);
   if (material == kMaterialCloud) {

@@ -3,6 +3,8 @@
 
 namespace ifr::host {
 namespace {
+#include "disc_frag.h"
+#include "disc_vert.h"
 #include "glow_frag.h"
 #include "glow_vert.h"
 #include "scene_frag.h"
@@ -28,6 +30,10 @@ std::span<const uint32_t> shader_code(Shader shader) {
       return kGlowVert;
     case Shader::kGlowFragment:
       return kGlowFrag;
+    case Shader::kDiscVertex:
+      return kDiscVert;
+    case Shader::kDiscFragment:
+      return kDiscFrag;
   }
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation on screen: a panel with the dialogue and the input line, and a bubble at the guide's head.
+// The conversation on screen: a panel with the dialogue and the input line, and a bubble at the
+// guide's head.
 #pragma once
 
 #include <string>
@@ -15,10 +16,10 @@ struct ChatPanelState {
 };
 
 struct ChatPanelInput {
-  float width = 0.0f;         // pixels that the overlay leaves free at the left
-  float height = 0.0f;        // of the display
+  float width = 0.0f;   // pixels that the overlay leaves free at the left
+  float height = 0.0f;  // of the display
   float scale = 1.0f;
-  ScreenPoint speaker;        // where the bubble's tail points
+  ScreenPoint speaker;  // where the bubble's tail points
   double time_s = 0.0;
   bool accepts_input = true;  // false headless
 };
@@ -29,7 +30,8 @@ void draw_speech_bubble(const Assistant& assistant, const ChatPanelInput& input)
 
 /// Length in bytes of the part of `answer` that is shown: up to the last whole word while it grows.
 [[nodiscard]] size_t shown_length(const std::string& answer, bool is_finished);
-/// Start of the last `max_bytes` of text[0, length), moved on to a character's and, where near, a word's begin.
+/// Start of the last `max_bytes` of text[0, length), moved on to a character's and, where near, a
+/// word's begin.
 [[nodiscard]] size_t tail_start(const std::string& text, size_t length, size_t max_bytes);
 /// One line: model, and what it is doing.
 [[nodiscard]] std::string status_line(const Assistant& assistant);

@@ -51,7 +51,8 @@ std::string status_line(const Assistant& assistant) {
       if (turn.num_tokens == 0) {
         (void)std::snprintf(text, sizeof(text), "reading the prompt");
       } else {
-        (void)std::snprintf(text, sizeof(text), "generating, %.1f tokens/s", turn.tokens_per_second);
+        (void)std::snprintf(text, sizeof(text), "generating, %.1f tokens/s",
+                            turn.tokens_per_second);
       }
       break;
     }

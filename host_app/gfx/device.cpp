@@ -13,9 +13,11 @@ constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_debug_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                 VkDebugUtilsMessageTypeFlagsEXT /*types*/,
-                                                const VkDebugUtilsMessengerCallbackDataEXT* data, void* user) {
-  static_cast<ValidationLog*>(user)->add(static_cast<vk::DebugUtilsMessageSeverityFlagBitsEXT>(severity),
-                                         data->pMessage != nullptr ? data->pMessage : "(no text)");
+                                                const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                                void* user) {
+  static_cast<ValidationLog*>(user)->add(
+      static_cast<vk::DebugUtilsMessageSeverityFlagBitsEXT>(severity),
+      data->pMessage != nullptr ? data->pMessage : "(no text)");
   return VK_FALSE;
 }
 
@@ -43,15 +45,17 @@ Result<void> create_instance(DeviceContext& context, const DeviceInfo& info) {
       return std::strcmp(layer.layerName.data(), kValidationLayer) == 0;
     });
     if (!found) {
-      return Error{ErrorCode::kBadArgument, std::string("--validation needs the Vulkan layer ") + kValidationLayer +
-                                                ", which is not installed (it comes with the Vulkan SDK, or the "
-                                                "package vulkan-validationlayers)"};
+      return Error{ErrorCode::kBadArgument,
+                   std::string("--validation needs the Vulkan layer ") + kValidationLayer +
+                       ", which is not installed (it comes with the Vulkan SDK, or the "
+                       "package vulkan-validationlayers)"};
     }
     layers.push_back(kValidationLayer);
     extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     context.validation_log = std::make_unique<ValidationLog>();
   }
-  const vk::ValidationFeatureEnableEXT enabled[] = {vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
+  const vk::ValidationFeatureEnableEXT enabled[] = {
+      vk::ValidationFeatureEnableEXT::eSynchronizationValidation};
   const vk::ValidationFeaturesEXT features{.enabledValidationFeatureCount = 1,
                                            .pEnabledValidationFeatures = enabled};
   vk::DebugUtilsMessengerCreateInfoEXT messenger = messenger_info(context.validation_log.get());
@@ -64,7 +68,8 @@ Result<void> create_instance(DeviceContext& context, const DeviceInfo& info) {
        .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
        .ppEnabledExtensionNames = extensions.data()});
   if (validate) {
-    context.messenger = context.instance.createDebugUtilsMessengerEXT(messenger_info(context.validation_log.get()));
+    context.messenger =
+        context.instance.createDebugUtilsMessengerEXT(messenger_info(context.validation_log.get()));
   }
   return {};
 }
@@ -96,16 +101,18 @@ bool has_extension(const vk::raii::PhysicalDevice& device, const char* name) {
 }
 
 /// Fills `refusal` and returns nothing when the device cannot run the host.
-std::optional<Candidate> examine(const vk::raii::PhysicalDevice& device, const DeviceContext& context,
-                                 bool needs_swapchain, std::string& refusal) {
+std::optional<Candidate> examine(const vk::raii::PhysicalDevice& device,
+                                 const DeviceContext& context, bool needs_swapchain,
+                                 std::string& refusal) {
   const auto properties = device.getProperties();
   if (properties.apiVersion < VK_API_VERSION_1_3) {
     refusal = "Vulkan " + std::to_string(VK_API_VERSION_MAJOR(properties.apiVersion)) + "." +
               std::to_string(VK_API_VERSION_MINOR(properties.apiVersion)) + " only";
     return std::nullopt;
   }
-  const auto features = device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
-                                            vk::PhysicalDeviceVulkan13Features>();
+  const auto features =
+      device.getFeatures2<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan12Features,
+                          vk::PhysicalDeviceVulkan13Features>();
   if (!features.get<vk::PhysicalDeviceVulkan12Features>().timelineSemaphore ||
       !features.get<vk::PhysicalDeviceVulkan13Features>().dynamicRendering ||
       !features.get<vk::PhysicalDeviceVulkan13Features>().synchronization2) {
@@ -124,9 +131,11 @@ std::optional<Candidate> examine(const vk::raii::PhysicalDevice& device, const D
     if (*context.surface && !device.getSurfaceSupportKHR(family, *context.surface)) {
       continue;
     }
-    return Candidate{family, families[family].timestampValidBits, device_rank(properties.deviceType)};
+    return Candidate{family, families[family].timestampValidBits,
+                     device_rank(properties.deviceType)};
   }
-  refusal = *context.surface ? "no queue that draws and presents to the window" : "no graphics queue";
+  refusal =
+      *context.surface ? "no queue that draws and presents to the window" : "no graphics queue";
   return std::nullopt;
 }
 
@@ -146,11 +155,13 @@ Result<void> pick_physical_device(DeviceContext& context, const DeviceInfo& info
     }
   }
   if (best_rank == 0) {
-    return Error{ErrorCode::kNoDevice,
-                 "no Vulkan 1.3 device can run this program" +
-                     (refusals.empty() ? std::string(": no device found. Install a Vulkan driver (on a machine without "
-                                                     "a GPU, Mesa's lavapipe: package mesa-vulkan-drivers)")
-                                       : "; found and refused:" + refusals)};
+    return Error{
+        ErrorCode::kNoDevice,
+        "no Vulkan 1.3 device can run this program" +
+            (refusals.empty()
+                 ? std::string(": no device found. Install a Vulkan driver (on a machine without "
+                               "a GPU, Mesa's lavapipe: package mesa-vulkan-drivers)")
+                 : "; found and refused:" + refusals)};
   }
   context.properties = context.physical_device.getProperties();
   context.memory_properties = context.physical_device.getMemoryProperties();
@@ -161,20 +172,22 @@ void create_logical_device(DeviceContext& context, const DeviceInfo& info) {
   const float priority = 1.0f;
   const vk::DeviceQueueCreateInfo queue{
       .queueFamilyIndex = context.queue_family, .queueCount = 1, .pQueuePriorities = &priority};
-  const vk::PhysicalDeviceVulkan13Features features13{.synchronization2 = VK_TRUE, .dynamicRendering = VK_TRUE};
+  const vk::PhysicalDeviceVulkan13Features features13{.synchronization2 = VK_TRUE,
+                                                      .dynamicRendering = VK_TRUE};
   vk::PhysicalDeviceVulkan12Features features12{.timelineSemaphore = VK_TRUE};
   features12.pNext = const_cast<vk::PhysicalDeviceVulkan13Features*>(&features13);
-  // Dynamic rendering is core in 1.3; the extension is named as well because ImGui's backend asks for its entry points.
+  // Dynamic rendering is core in 1.3; the extension is named as well because ImGui's backend asks
+  // for its entry points.
   std::vector<const char*> extensions = {VK_KHR_DYNAMIC_RENDERING_EXTENSION_NAME};
   if (info.needs_swapchain) {
     extensions.push_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   }
-  context.device =
-      context.physical_device.createDevice({.pNext = &features12,
-                                            .queueCreateInfoCount = 1,
-                                            .pQueueCreateInfos = &queue,
-                                            .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
-                                            .ppEnabledExtensionNames = extensions.data()});
+  context.device = context.physical_device.createDevice(
+      {.pNext = &features12,
+       .queueCreateInfoCount = 1,
+       .pQueueCreateInfos = &queue,
+       .enabledExtensionCount = static_cast<uint32_t>(extensions.size()),
+       .ppEnabledExtensionNames = extensions.data()});
   context.queue = context.device.getQueue(context.queue_family, 0);
   context.queue_mutex = std::make_unique<std::mutex>();
 }
@@ -188,7 +201,8 @@ void ValidationLog::add(vk::DebugUtilsMessageSeverityFlagBitsEXT severity, const
 
 void DeviceContext::set_name(vk::ObjectType type, uint64_t handle, const char* name) const {
   if (validation_log != nullptr) {
-    device.setDebugUtilsObjectNameEXT({.objectType = type, .objectHandle = handle, .pObjectName = name});
+    device.setDebugUtilsObjectNameEXT(
+        {.objectType = type, .objectHandle = handle, .pObjectName = name});
   }
 }
 
@@ -201,8 +215,9 @@ void DeviceContext::wait_idle() const {
 
 Result<std::unique_ptr<DeviceContext>> create_device(const DeviceInfo& info) {
   return guard("creating the Vulkan device", [&]() -> Result<std::unique_ptr<DeviceContext>> {
-    auto context = std::make_unique<DeviceContext>(
-        info.get_instance_proc_addr != nullptr ? info.get_instance_proc_addr : vkGetInstanceProcAddr);
+    auto context = std::make_unique<DeviceContext>(info.get_instance_proc_addr != nullptr
+                                                       ? info.get_instance_proc_addr
+                                                       : vkGetInstanceProcAddr);
     IFR_HOST_TRY(create_instance(*context, info));
     if (info.create_surface != nullptr) {
       IFR_HOST_ASSIGN(const VkSurfaceKHR surface,

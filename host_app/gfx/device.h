@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instance, physical device, device and its one queue. Created once, outlives every other Vulkan object.
+// Instance, physical device, device and its one queue. Created once, outlives every other Vulkan
+// object.
 #pragma once
 
 #include <atomic>
@@ -42,7 +43,8 @@ struct DeviceContext {
   vk::raii::Context context;
   vk::raii::Instance instance = nullptr;
   vk::raii::DebugUtilsMessengerEXT messenger = nullptr;
-  vk::raii::SurfaceKHR surface = nullptr;  // null when headless; swapchain code replaces it when it is lost
+  vk::raii::SurfaceKHR surface =
+      nullptr;  // null when headless; swapchain code replaces it when it is lost
   vk::raii::PhysicalDevice physical_device = nullptr;
   vk::PhysicalDeviceProperties properties;
   vk::PhysicalDeviceMemoryProperties memory_properties;
@@ -59,15 +61,18 @@ struct DeviceContext {
     return properties.deviceType == vk::PhysicalDeviceType::eCpu;
   }
   [[nodiscard]] std::string device_name() const { return {properties.deviceName.data()}; }
-  /// Shows `name` for `handle` in debuggers and validation messages; nothing when validation is off.
+  /// Shows `name` for `handle` in debuggers and validation messages; nothing when validation is
+  /// off.
   void set_name(vk::ObjectType type, uint64_t handle, const char* name) const;
-  /// Blocks until the GPU is idle. For shutdown only; errors are ignored, as nothing can be done about them then.
+  /// Blocks until the GPU is idle. For shutdown only; errors are ignored, as nothing can be done
+  /// about them then.
   void wait_idle() const;
 };
 
-/// Picks the best device with Vulkan 1.3, dynamic rendering, synchronization2 and timeline semaphores: a discrete GPU
-/// before an integrated one before a CPU. Main thread. Errors: kNoDevice with a reason for each device refused,
-/// kBadArgument when the validation layer is asked for and not installed.
+/// Picks the best device with Vulkan 1.3, dynamic rendering, synchronization2 and timeline
+/// semaphores: a discrete GPU before an integrated one before a CPU. Main thread. Errors: kNoDevice
+/// with a reason for each device refused, kBadArgument when the validation layer is asked for and
+/// not installed.
 [[nodiscard]] Result<std::unique_ptr<DeviceContext>> create_device(const DeviceInfo& info);
 
 /// Submits under the queue lock. Any thread.

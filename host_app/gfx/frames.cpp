@@ -8,15 +8,16 @@ namespace {
 constexpr uint64_t kWaitLimitNs = 20'000'000'000;
 
 void create_frame(DeviceContext& device, Frame& frame) {
-  frame.pool = device.device.createCommandPool(
-      {.flags = vk::CommandPoolCreateFlagBits::eTransient, .queueFamilyIndex = device.queue_family});
-  frame.commands = std::move(vk::raii::CommandBuffers(device.device, {.commandPool = *frame.pool,
-                                                                      .level = vk::CommandBufferLevel::ePrimary,
-                                                                      .commandBufferCount = 1})
-                                 .front());
+  frame.pool = device.device.createCommandPool({.flags = vk::CommandPoolCreateFlagBits::eTransient,
+                                                .queueFamilyIndex = device.queue_family});
+  frame.commands =
+      std::move(vk::raii::CommandBuffers(device.device, {.commandPool = *frame.pool,
+                                                         .level = vk::CommandBufferLevel::ePrimary,
+                                                         .commandBufferCount = 1})
+                    .front());
   if (device.timestamp_valid_bits != 0) {
-    frame.timestamps =
-        device.device.createQueryPool({.queryType = vk::QueryType::eTimestamp, .queryCount = 2 * kMaxPasses});
+    frame.timestamps = device.device.createQueryPool(
+        {.queryType = vk::QueryType::eTimestamp, .queryCount = 2 * kMaxPasses});
   }
   frame.acquired.semaphore = device.device.createSemaphore({});
 }
@@ -26,7 +27,8 @@ void create_frame(DeviceContext& device, Frame& frame) {
 Result<FrameRing> FrameRing::create(DeviceContext& device) {
   return guard("creating the frames in flight", [&] {
     FrameRing ring(device);
-    const vk::SemaphoreTypeCreateInfo timeline{.semaphoreType = vk::SemaphoreType::eTimeline, .initialValue = 0};
+    const vk::SemaphoreTypeCreateInfo timeline{.semaphoreType = vk::SemaphoreType::eTimeline,
+                                               .initialValue = 0};
     ring.timeline_ = device.device.createSemaphore({.pNext = &timeline});
     for (Frame& frame : ring.frames_) {
       create_frame(device, frame);
@@ -53,8 +55,9 @@ void FrameRing::read_times(Frame& frame) {
   }
   std::array<uint64_t, 2 * kMaxPasses> stamps{};
   const VkResult result = frame.timestamps.getDispatcher()->vkGetQueryPoolResults(
-      static_cast<VkDevice>(*device_->device), static_cast<VkQueryPool>(*frame.timestamps), 0, 2 * frame.num_passes,
-      sizeof(stamps), stamps.data(), sizeof(uint64_t), VK_QUERY_RESULT_64_BIT);
+      static_cast<VkDevice>(*device_->device), static_cast<VkQueryPool>(*frame.timestamps), 0,
+      2 * frame.num_passes, sizeof(stamps), stamps.data(), sizeof(uint64_t),
+      VK_QUERY_RESULT_64_BIT);
   if (result != VK_SUCCESS) {
     return;  // VK_NOT_READY: keep the older times
   }
@@ -95,23 +98,27 @@ Result<Frame*> FrameRing::begin() {
 void FrameRing::begin_pass(Frame& frame, uint32_t pass) {
   frame.num_passes = pass + 1;
   if (*frame.timestamps) {
-    frame.commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, *frame.timestamps, 2 * pass);
+    frame.commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, *frame.timestamps,
+                                   2 * pass);
   }
 }
 
 void FrameRing::end_pass(Frame& frame, uint32_t pass) {
   if (*frame.timestamps) {
-    frame.commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, *frame.timestamps, 2 * pass + 1);
+    frame.commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, *frame.timestamps,
+                                   2 * pass + 1);
   }
 }
 
 Result<void> FrameRing::submit(Frame& frame, vk::Semaphore wait, vk::Semaphore signal) {
   IFR_HOST_TRY(guard("ending a frame", [&] { frame.commands.end(); }));
   const vk::CommandBufferSubmitInfo commands{.commandBuffer = *frame.commands};
-  const vk::SemaphoreSubmitInfo wait_info{.semaphore = wait,
-                                          .stageMask = vk::PipelineStageFlagBits2::eColorAttachmentOutput};
+  const vk::SemaphoreSubmitInfo wait_info{
+      .semaphore = wait, .stageMask = vk::PipelineStageFlagBits2::eColorAttachmentOutput};
   const vk::SemaphoreSubmitInfo signals[] = {
-      {.semaphore = *timeline_, .value = next_value_, .stageMask = vk::PipelineStageFlagBits2::eAllCommands},
+      {.semaphore = *timeline_,
+       .value = next_value_,
+       .stageMask = vk::PipelineStageFlagBits2::eAllCommands},
       {.semaphore = signal, .stageMask = vk::PipelineStageFlagBits2::eAllCommands}};
   IFR_HOST_TRY(host::submit(*device_, {.waitSemaphoreInfoCount = wait ? 1u : 0u,
                                        .pWaitSemaphoreInfos = &wait_info,

@@ -41,8 +41,8 @@ class FrameRing {
  public:
   [[nodiscard]] static Result<FrameRing> create(DeviceContext& device);
 
-  /// Waits until the GPU is done with the oldest frame, reads its times and drops what has retired. Its acquire
-  /// semaphore may be used from here on. Harmless when no begin() follows.
+  /// Waits until the GPU is done with the oldest frame, reads its times and drops what has retired.
+  /// Its acquire semaphore may be used from here on. Harmless when no begin() follows.
   [[nodiscard]] Result<Frame*> wait_for_frame();
   /// wait_for_frame(), then starts recording.
   [[nodiscard]] Result<Frame*> begin();

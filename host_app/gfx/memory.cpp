@@ -10,7 +10,8 @@ namespace {
 using Flags = vk::MemoryPropertyFlags;
 using Bits = vk::MemoryPropertyFlagBits;
 
-std::optional<uint32_t> find_memory_type(const DeviceContext& device, uint32_t allowed, Flags wanted) {
+std::optional<uint32_t> find_memory_type(const DeviceContext& device, uint32_t allowed,
+                                         Flags wanted) {
   for (uint32_t type = 0; type < device.memory_properties.memoryTypeCount; ++type) {
     const bool fits = (allowed & (1u << type)) != 0;
     if (fits && (device.memory_properties.memoryTypes[type].propertyFlags & wanted) == wanted) {
@@ -20,8 +21,8 @@ std::optional<uint32_t> find_memory_type(const DeviceContext& device, uint32_t a
   return std::nullopt;
 }
 
-Result<vk::raii::DeviceMemory> allocate(const DeviceContext& device, const vk::MemoryRequirements& needs,
-                                        MemoryUse use) {
+Result<vk::raii::DeviceMemory> allocate(const DeviceContext& device,
+                                        const vk::MemoryRequirements& needs, MemoryUse use) {
   const Flags visible = Bits::eHostVisible | Bits::eHostCoherent;
   Flags preferred = Bits::eDeviceLocal;
   Flags required = {};
@@ -37,7 +38,8 @@ Result<vk::raii::DeviceMemory> allocate(const DeviceContext& device, const vk::M
     type = find_memory_type(device, needs.memoryTypeBits, required);
   }
   if (!type) {
-    return Error{ErrorCode::kVulkan, "the Vulkan device has no memory type that the host can use for this resource"};
+    return Error{ErrorCode::kVulkan,
+                 "the Vulkan device has no memory type that the host can use for this resource"};
   }
   return device.device.allocateMemory({.allocationSize = needs.size, .memoryTypeIndex = *type});
 }
@@ -49,8 +51,8 @@ Result<Buffer> create_buffer(const DeviceContext& device, const BufferInfo& info
     Buffer out;
     out.size_bytes = info.size_bytes;
     out.buffer = device.device.createBuffer({.size = info.size_bytes, .usage = info.usage});
-    device.set_name(vk::ObjectType::eBuffer, reinterpret_cast<uint64_t>(static_cast<VkBuffer>(*out.buffer)),
-                    info.name);
+    device.set_name(vk::ObjectType::eBuffer,
+                    reinterpret_cast<uint64_t>(static_cast<VkBuffer>(*out.buffer)), info.name);
     IFR_HOST_ASSIGN(out.memory, allocate(device, out.buffer.getMemoryRequirements(), info.memory));
     out.buffer.bindMemory(*out.memory, 0);
     if (info.memory != MemoryUse::kDevice) {
@@ -85,15 +87,16 @@ Result<Image> create_image(const DeviceContext& device, const ImageInfo& info) {
                                            .usage = info.usage,
                                            .sharingMode = vk::SharingMode::eExclusive,
                                            .initialLayout = vk::ImageLayout::eUndefined});
-    device.set_name(vk::ObjectType::eImage, reinterpret_cast<uint64_t>(static_cast<VkImage>(*out.image)), info.name);
-    IFR_HOST_ASSIGN(out.memory, allocate(device, out.image.getMemoryRequirements(), MemoryUse::kDevice));
+    device.set_name(vk::ObjectType::eImage,
+                    reinterpret_cast<uint64_t>(static_cast<VkImage>(*out.image)), info.name);
+    IFR_HOST_ASSIGN(out.memory,
+                    allocate(device, out.image.getMemoryRequirements(), MemoryUse::kDevice));
     out.image.bindMemory(*out.memory, 0);
-    out.view = device.device.createImageView({.image = *out.image,
-                                              .viewType = vk::ImageViewType::e2D,
-                                              .format = info.format,
-                                              .subresourceRange = {.aspectMask = info.aspect,
-                                                                   .levelCount = 1,
-                                                                   .layerCount = 1}});
+    out.view = device.device.createImageView(
+        {.image = *out.image,
+         .viewType = vk::ImageViewType::e2D,
+         .format = info.format,
+         .subresourceRange = {.aspectMask = info.aspect, .levelCount = 1, .layerCount = 1}});
     return out;
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers and images, each with an allocation of its own: the host makes a few dozen of them, at start or on a resize.
+// Buffers and images, each with an allocation of its own: the host makes a few dozen of them, at
+// start or on a resize.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@ struct Buffer {
   vk::raii::DeviceMemory memory = nullptr;
   vk::raii::Buffer buffer = nullptr;
   vk::DeviceSize size_bytes = 0;
-  std::span<std::byte> mapped;  // empty when the memory is not visible to the host; valid while `memory` lives
+  std::span<std::byte>
+      mapped;  // empty when the memory is not visible to the host; valid while `memory` lives
 };
 
 struct Image {
@@ -52,7 +54,8 @@ struct ImageInfo {
 [[nodiscard]] Result<Image> create_image(const DeviceContext& device, const ImageInfo& info);
 
 /// Creates a mapped buffer that holds a copy of `bytes`.
-[[nodiscard]] Result<Buffer> create_filled_buffer(const DeviceContext& device, const BufferInfo& info,
+[[nodiscard]] Result<Buffer> create_filled_buffer(const DeviceContext& device,
+                                                  const BufferInfo& info,
                                                   std::span<const std::byte> bytes);
 
 }  // namespace ifr::host

@@ -12,7 +12,8 @@ vk::raii::ShaderModule create_module(const DeviceContext& device, std::span<cons
 
 vk::PipelineColorBlendAttachmentState blend_state(Blend blend) {
   using Channel = vk::ColorComponentFlagBits;
-  vk::PipelineColorBlendAttachmentState state{.colorWriteMask = Channel::eR | Channel::eG | Channel::eB | Channel::eA};
+  vk::PipelineColorBlendAttachmentState state{.colorWriteMask = Channel::eR | Channel::eG |
+                                                                Channel::eB | Channel::eA};
   if (blend == Blend::kAdditive) {
     state.blendEnable = VK_TRUE;
     state.srcColorBlendFactor = vk::BlendFactor::eOne;
@@ -36,8 +37,8 @@ vk::PipelineDepthStencilStateCreateInfo depth_state(DepthUse depth) {
 Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device, const PipelineInfo& info) {
   return guard(info.name, [&] {
     const auto vertex = create_module(device, info.vertex_code);
-    const auto fragment =
-        info.fragment_code.empty() ? vk::raii::ShaderModule(nullptr) : create_module(device, info.fragment_code);
+    const auto fragment = info.fragment_code.empty() ? vk::raii::ShaderModule(nullptr)
+                                                     : create_module(device, info.fragment_code);
     const std::array<vk::PipelineShaderStageCreateInfo, 2> stages = {{
         {.stage = vk::ShaderStageFlagBits::eVertex, .module = *vertex, .pName = "main"},
         {.stage = vk::ShaderStageFlagBits::eFragment, .module = *fragment, .pName = "main"},
@@ -50,13 +51,14 @@ Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device, const Pi
     const vk::PipelineInputAssemblyStateCreateInfo assembly{.topology = info.topology};
     const vk::PipelineViewportStateCreateInfo viewport{.viewportCount = 1, .scissorCount = 1};
     const bool biased = info.depth_bias_constant != 0.0f || info.depth_bias_slope != 0.0f;
-    const vk::PipelineRasterizationStateCreateInfo raster{.polygonMode = vk::PolygonMode::eFill,
-                                                          .cullMode = info.cull,
-                                                          .frontFace = vk::FrontFace::eCounterClockwise,
-                                                          .depthBiasEnable = biased,
-                                                          .depthBiasConstantFactor = info.depth_bias_constant,
-                                                          .depthBiasSlopeFactor = info.depth_bias_slope,
-                                                          .lineWidth = 1.0f};
+    const vk::PipelineRasterizationStateCreateInfo raster{
+        .polygonMode = vk::PolygonMode::eFill,
+        .cullMode = info.cull,
+        .frontFace = vk::FrontFace::eCounterClockwise,
+        .depthBiasEnable = biased,
+        .depthBiasConstantFactor = info.depth_bias_constant,
+        .depthBiasSlopeFactor = info.depth_bias_slope,
+        .lineWidth = 1.0f};
     const vk::PipelineMultisampleStateCreateInfo multisample{.rasterizationSamples = info.samples};
     const auto depth = depth_state(info.depth);
     const auto attachment = blend_state(info.blend);
@@ -64,8 +66,9 @@ Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device, const Pi
     const vk::PipelineColorBlendStateCreateInfo blend{.attachmentCount = has_color ? 1u : 0u,
                                                       .pAttachments = &attachment};
     const std::array dynamic = {vk::DynamicState::eViewport, vk::DynamicState::eScissor};
-    const vk::PipelineDynamicStateCreateInfo dynamic_info{.dynamicStateCount = static_cast<uint32_t>(dynamic.size()),
-                                                          .pDynamicStates = dynamic.data()};
+    const vk::PipelineDynamicStateCreateInfo dynamic_info{
+        .dynamicStateCount = static_cast<uint32_t>(dynamic.size()),
+        .pDynamicStates = dynamic.data()};
     const vk::PipelineRenderingCreateInfo rendering{.colorAttachmentCount = has_color ? 1u : 0u,
                                                     .pColorAttachmentFormats = &info.color_format,
                                                     .depthAttachmentFormat = info.depth_format};
@@ -82,8 +85,8 @@ Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device, const Pi
                   .pColorBlendState = &blend,
                   .pDynamicState = &dynamic_info,
                   .layout = info.layout});
-    device.set_name(vk::ObjectType::ePipeline, reinterpret_cast<uint64_t>(static_cast<VkPipeline>(*pipeline)),
-                    info.name);
+    device.set_name(vk::ObjectType::ePipeline,
+                    reinterpret_cast<uint64_t>(static_cast<VkPipeline>(*pipeline)), info.name);
     return pipeline;
   });
 }

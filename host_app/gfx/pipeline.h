@@ -31,7 +31,8 @@ struct PipelineInfo {
 };
 
 /// Viewport and scissor are dynamic. Any thread.
-[[nodiscard]] Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device, const PipelineInfo& info);
+[[nodiscard]] Result<vk::raii::Pipeline> create_pipeline(const DeviceContext& device,
+                                                         const PipelineInfo& info);
 
 /// Sets viewport and scissor to all of `extent`.
 void set_viewport(const vk::raii::CommandBuffer& commands, vk::Extent2D extent);

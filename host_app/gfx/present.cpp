@@ -4,7 +4,8 @@
 namespace ifr::host {
 namespace {
 
-// A window dragged by its corner may outrun one or two swapchains; after these the frame is skipped instead.
+// A window dragged by its corner may outrun one or two swapchains; after these the frame is skipped
+// instead.
 constexpr int kMaxAttempts = 3;
 
 }  // namespace
@@ -54,7 +55,8 @@ Result<std::optional<uint32_t>> Presenter::acquire(vk::Semaphore signal) {
     const vk::Result result = target_->acquire(signal, image);
     switch (result) {
       case vk::Result::eSuboptimalKHR:
-        // The image is ours and the semaphore will be signalled: draw it, then make a better swapchain.
+        // The image is ours and the semaphore will be signalled: draw it, then make a better
+        // swapchain.
         is_stale_ = true;
         return std::optional<uint32_t>{image};
       case vk::Result::eSuccess:

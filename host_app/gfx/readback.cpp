@@ -10,19 +10,24 @@
 
 namespace ifr::host {
 
-Result<PendingReadback> record_readback(const DeviceContext& device, const vk::raii::CommandBuffer& commands,
+Result<PendingReadback> record_readback(const DeviceContext& device,
+                                        const vk::raii::CommandBuffer& commands,
                                         const ReadbackSource& source) {
-  const bool bgra = source.format == vk::Format::eB8G8R8A8Unorm || source.format == vk::Format::eB8G8R8A8Srgb;
-  const bool rgba = source.format == vk::Format::eR8G8B8A8Unorm || source.format == vk::Format::eR8G8B8A8Srgb;
+  const bool bgra =
+      source.format == vk::Format::eB8G8R8A8Unorm || source.format == vk::Format::eB8G8R8A8Srgb;
+  const bool rgba =
+      source.format == vk::Format::eR8G8B8A8Unorm || source.format == vk::Format::eR8G8B8A8Srgb;
   if (!bgra && !rgba) {
-    return Error{ErrorCode::kVulkan, "a screenshot of format " + vk::to_string(source.format) + " is not supported"};
+    return Error{ErrorCode::kVulkan,
+                 "a screenshot of format " + vk::to_string(source.format) + " is not supported"};
   }
   PendingReadback out;
   out.extent = source.extent;
   out.swap_red_blue = bgra;
   IFR_HOST_ASSIGN(out.buffer,
                   create_buffer(device, {.name = "screenshot",
-                                         .size_bytes = vk::DeviceSize{4} * source.extent.width * source.extent.height,
+                                         .size_bytes = vk::DeviceSize{4} * source.extent.width *
+                                                       source.extent.height,
                                          .usage = vk::BufferUsageFlagBits::eTransferDst,
                                          .memory = MemoryUse::kReadback}));
   const vk::BufferImageCopy2 region{

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the host as values: a code that decides the program's exit status and one sentence for people.
+// Errors of the host as values: a code that decides the program's exit status and one sentence for
+// people.
 #pragma once
 
 #include <cassert>
@@ -11,14 +12,14 @@
 namespace ifr::host {
 
 enum class ErrorCode {
-  kBadArgument,   // what the user asked for cannot be done
-  kNoDevice,      // no Vulkan 1.3 device, or no loader
-  kNoWindow,      // no window system, or it lost our window
-  kDeviceLost,    // the GPU or its driver stopped
-  kOutOfMemory,   // host or device memory
-  kVulkan,        // any other Vulkan failure
-  kIo,            // a file could not be written
-  kPlugin,        // the inference library refused or failed
+  kBadArgument,  // what the user asked for cannot be done
+  kNoDevice,     // no Vulkan 1.3 device, or no loader
+  kNoWindow,     // no window system, or it lost our window
+  kDeviceLost,   // the GPU or its driver stopped
+  kOutOfMemory,  // host or device memory
+  kVulkan,       // any other Vulkan failure
+  kIo,           // a file could not be written
+  kPlugin,       // the inference library refused or failed
 };
 
 struct Error {
@@ -77,16 +78,19 @@ class [[nodiscard]] Result<void> {
 #define IFR_HOST_CONCAT(a, b) IFR_HOST_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` (a Result) from the enclosing function, if it has one.
-#define IFR_HOST_TRY(expression)                            \
-  do {                                                      \
-    auto ifr_result = (expression);                         \
-    if (!ifr_result.ok()) return std::move(ifr_result.error()); \
+#define IFR_HOST_TRY(expression)            \
+  do {                                      \
+    auto ifr_result = (expression);         \
+    if (!ifr_result.ok())                   \
+      return std::move(ifr_result.error()); \
   } while (0)
 
-/// Assigns the value of `expression` to `target` (which may declare a variable), or returns its error.
+/// Assigns the value of `expression` to `target` (which may declare a variable), or returns its
+/// error.
 #define IFR_HOST_ASSIGN(target, expression) \
   IFR_HOST_ASSIGN_INNER(IFR_HOST_CONCAT(ifr_result_, __LINE__), target, expression)
 #define IFR_HOST_ASSIGN_INNER(name, target, expression) \
   auto name = (expression);                             \
-  if (!name.ok()) return std::move(name.error());       \
+  if (!name.ok())                                       \
+    return std::move(name.error());                     \
   target = std::move(name).value()

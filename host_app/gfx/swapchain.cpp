@@ -6,11 +6,14 @@
 namespace ifr::host {
 namespace {
 
-// A frame that waits this long for an image is skipped: the window may be hidden by a compositor that takes none.
+// A frame that waits this long for an image is skipped: the window may be hidden by a compositor
+// that takes none.
 constexpr uint64_t kAcquireTimeoutNs = 500'000'000;
 
 vk::PresentModeKHR choose_mode(const std::vector<vk::PresentModeKHR>& modes, FramePacing pacing) {
-  const auto has = [&](vk::PresentModeKHR mode) { return std::find(modes.begin(), modes.end(), mode) != modes.end(); };
+  const auto has = [&](vk::PresentModeKHR mode) {
+    return std::find(modes.begin(), modes.end(), mode) != modes.end();
+  };
   if (pacing == FramePacing::kUnlimited) {
     for (const auto mode : {vk::PresentModeKHR::eMailbox, vk::PresentModeKHR::eImmediate}) {
       if (has(mode)) {
@@ -27,9 +30,11 @@ Result<vk::Format> Swapchain::choose_format() {
   return guard("choosing the swapchain's format", [&]() -> Result<vk::Format> {
     const auto formats = device_->physical_device.getSurfaceFormatsKHR(*device_->surface);
     for (const auto wanted : {vk::Format::eB8G8R8A8Unorm, vk::Format::eR8G8B8A8Unorm}) {
-      const auto found = std::find_if(formats.begin(), formats.end(), [wanted](const vk::SurfaceFormatKHR& format) {
-        return format.format == wanted && format.colorSpace == vk::ColorSpaceKHR::eSrgbNonlinear;
-      });
+      const auto found = std::find_if(
+          formats.begin(), formats.end(), [wanted](const vk::SurfaceFormatKHR& format) {
+            return format.format == wanted &&
+                   format.colorSpace == vk::ColorSpaceKHR::eSrgbNonlinear;
+          });
       if (found != formats.end()) {
         format_ = *found;
         return format_.format;
@@ -43,7 +48,8 @@ void Swapchain::retire() {
   if (!*swapchain_) {
     return;
   }
-  // The presents of the old images wait on their semaphores in queue order; two frames on they have been taken.
+  // The presents of the old images wait on their semaphores in queue order; two frames on they have
+  // been taken.
   frames_->retire_queue().retire(Retired{std::move(images_), std::move(swapchain_)},
                                  frames_->next_value() + kFramesInFlight);
   images_.clear();
@@ -54,10 +60,10 @@ void Swapchain::create(vk::Extent2D extent) {
   const auto capabilities = device_->physical_device.getSurfaceCapabilitiesKHR(*device_->surface);
   built_extent_ = capabilities.currentExtent;
   if (built_extent_.width == UINT32_MAX) {  // the window takes any size
-    built_extent_.width =
-        std::clamp(extent.width, capabilities.minImageExtent.width, capabilities.maxImageExtent.width);
-    built_extent_.height =
-        std::clamp(extent.height, capabilities.minImageExtent.height, capabilities.maxImageExtent.height);
+    built_extent_.width = std::clamp(extent.width, capabilities.minImageExtent.width,
+                                     capabilities.maxImageExtent.width);
+    built_extent_.height = std::clamp(extent.height, capabilities.minImageExtent.height,
+                                      capabilities.maxImageExtent.height);
   }
   uint32_t num_images = std::max(capabilities.minImageCount + 1, kFramesInFlight + 1);
   if (capabilities.maxImageCount != 0) {
@@ -124,7 +130,8 @@ vk::Result Swapchain::recreate_surface() {
   }
   device_->surface = vk::raii::SurfaceKHR(device_->instance, surface.value());
   try {
-    const bool can_present = device_->physical_device.getSurfaceSupportKHR(device_->queue_family, *device_->surface);
+    const bool can_present =
+        device_->physical_device.getSurfaceSupportKHR(device_->queue_family, *device_->surface);
     return can_present ? vk::Result::eSuccess : vk::Result::eErrorSurfaceLostKHR;
   } catch (const vk::SystemError& error) {
     return static_cast<vk::Result>(error.code().value());
@@ -133,8 +140,8 @@ vk::Result Swapchain::recreate_surface() {
 
 vk::Result Swapchain::acquire(vk::Semaphore signal, uint32_t& out_image) {
   return static_cast<vk::Result>(device_->device.getDispatcher()->vkAcquireNextImageKHR(
-      static_cast<VkDevice>(*device_->device), static_cast<VkSwapchainKHR>(*swapchain_), kAcquireTimeoutNs,
-      static_cast<VkSemaphore>(signal), VK_NULL_HANDLE, &out_image));
+      static_cast<VkDevice>(*device_->device), static_cast<VkSwapchainKHR>(*swapchain_),
+      kAcquireTimeoutNs, static_cast<VkSemaphore>(signal), VK_NULL_HANDLE, &out_image));
 }
 
 vk::Result Swapchain::present(uint32_t image) {
@@ -149,8 +156,8 @@ vk::Result Swapchain::present(uint32_t image) {
                               .pImageIndices = &image,
                               .pResults = nullptr};
   const std::lock_guard lock(*device_->queue_mutex);
-  return static_cast<vk::Result>(
-      device_->device.getDispatcher()->vkQueuePresentKHR(static_cast<VkQueue>(*device_->queue), &info));
+  return static_cast<vk::Result>(device_->device.getDispatcher()->vkQueuePresentKHR(
+      static_cast<VkQueue>(*device_->queue), &info));
 }
 
 }  // namespace ifr::host

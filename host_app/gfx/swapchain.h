@@ -21,8 +21,8 @@ class Swapchain final : public PresentTarget {
   Swapchain(DeviceContext& device, FrameRing& frames, const Window& window, FramePacing pacing)
       : device_(&device), frames_(&frames), window_(&window), pacing_(pacing) {}
 
-  /// The format that all swapchains of the surface will have: 8-bit, not sRGB, as the shaders encode colours
-  /// themselves and the interface blends in display space.
+  /// The format that all swapchains of the surface will have: 8-bit, not sRGB, as the shaders
+  /// encode colours themselves and the interface blends in display space.
   [[nodiscard]] Result<vk::Format> choose_format();
 
   [[nodiscard]] vk::Extent2D extent() override { return window_->framebuffer_extent(); }
@@ -33,7 +33,9 @@ class Swapchain final : public PresentTarget {
 
   [[nodiscard]] vk::Image image(uint32_t index) const { return images_[index].image; }
   [[nodiscard]] vk::ImageView view(uint32_t index) const { return *images_[index].view; }
-  [[nodiscard]] vk::Semaphore rendered(uint32_t index) const { return *images_[index].rendered.semaphore; }
+  [[nodiscard]] vk::Semaphore rendered(uint32_t index) const {
+    return *images_[index].rendered.semaphore;
+  }
   [[nodiscard]] vk::Extent2D built_extent() const { return built_extent_; }
   [[nodiscard]] vk::Format format() const { return format_.format; }
 

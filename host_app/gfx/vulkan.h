@@ -20,8 +20,8 @@ namespace ifr::host {
 /// Error for a Vulkan result code; `what` names the operation that returned it.
 [[nodiscard]] Error vulkan_error(vk::Result result, const char* what);
 
-/// Runs `body`, which may use vulkan.hpp's throwing calls, and gives its value or its error. `body` may itself return
-/// a Result.
+/// Runs `body`, which may use vulkan.hpp's throwing calls, and gives its value or its error. `body`
+/// may itself return a Result.
 template <class Body>
 auto guard(const char* what, Body&& body) {
   using Value = std::invoke_result_t<Body>;

@@ -10,8 +10,10 @@ namespace {
 Error glfw_error(const char* what) {
   const char* description = nullptr;
   (void)glfwGetError(&description);
-  return Error{ErrorCode::kNoWindow, std::string(what) + ": " + (description != nullptr ? description : "no reason given") +
-                                         ". Without a display, run with --headless"};
+  return Error{ErrorCode::kNoWindow,
+               std::string(what) + ": " +
+                   (description != nullptr ? description : "no reason given") +
+                   ". Without a display, run with --headless"};
 }
 
 }  // namespace
@@ -26,8 +28,9 @@ Result<Window> Window::create(const WindowInfo& info) {
     return error;
   }
   glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
-  GLFWwindow* window = glfwCreateWindow(static_cast<int>(info.size.width), static_cast<int>(info.size.height),
-                                        info.title.c_str(), nullptr, nullptr);
+  GLFWwindow* window =
+      glfwCreateWindow(static_cast<int>(info.size.width), static_cast<int>(info.size.height),
+                       info.title.c_str(), nullptr, nullptr);
   if (window == nullptr) {
     Error error = glfw_error("cannot open a window");
     glfwTerminate();
@@ -46,7 +49,8 @@ Window::~Window() {
 std::vector<const char*> Window::instance_extensions() {
   uint32_t count = 0;
   const char** names = glfwGetRequiredInstanceExtensions(&count);
-  return names != nullptr ? std::vector<const char*>(names, names + count) : std::vector<const char*>{};
+  return names != nullptr ? std::vector<const char*>(names, names + count)
+                          : std::vector<const char*>{};
 }
 
 Result<VkSurfaceKHR> Window::create_surface(VkInstance instance) const {
@@ -60,7 +64,8 @@ Result<VkSurfaceKHR> Window::create_surface(VkInstance instance) const {
 
 void Window::poll_events() const {
   const vk::Extent2D extent = framebuffer_extent();
-  if (extent.width == 0 || extent.height == 0 || glfwGetWindowAttrib(window_, GLFW_ICONIFIED) == GLFW_TRUE) {
+  if (extent.width == 0 || extent.height == 0 ||
+      glfwGetWindowAttrib(window_, GLFW_ICONIFIED) == GLFW_TRUE) {
     glfwWaitEventsTimeout(0.05);
   } else {
     glfwPollEvents();
@@ -77,7 +82,9 @@ vk::Extent2D Window::framebuffer_extent() const {
   return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
 }
 
-bool Window::should_close() const { return glfwWindowShouldClose(window_) == GLFW_TRUE; }
+bool Window::should_close() const {
+  return glfwWindowShouldClose(window_) == GLFW_TRUE;
+}
 
 float Window::content_scale() const {
   float x = 1.0f;
@@ -89,8 +96,14 @@ float Window::content_scale() const {
 void Window::set_size(vk::Extent2D size) const {
   glfwSetWindowSize(window_, static_cast<int>(size.width), static_cast<int>(size.height));
 }
-void Window::minimise() const { glfwIconifyWindow(window_); }
-void Window::restore() const { glfwRestoreWindow(window_); }
-void Window::request_close() const { glfwSetWindowShouldClose(window_, GLFW_TRUE); }
+void Window::minimise() const {
+  glfwIconifyWindow(window_);
+}
+void Window::restore() const {
+  glfwRestoreWindow(window_);
+}
+void Window::request_close() const {
+  glfwSetWindowShouldClose(window_, GLFW_TRUE);
+}
 
 }  // namespace ifr::host

@@ -29,7 +29,8 @@ class Window {
   /// The caller owns the surface.
   [[nodiscard]] Result<VkSurfaceKHR> create_surface(VkInstance instance) const;
 
-  /// Handles what the window system has sent. While the window is minimised it waits for up to 50 ms first.
+  /// Handles what the window system has sent. While the window is minimised it waits for up to 50
+  /// ms first.
   void poll_events() const;
   /// In pixels; 0 x 0 while minimised.
   [[nodiscard]] vk::Extent2D framebuffer_extent() const;

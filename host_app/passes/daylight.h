@@ -9,8 +9,8 @@
 namespace ifr::host {
 
 struct SceneTime {
-  double time_s = 0.0;     // since the start, drives animation and camera
-  double hour = 17.3;      // of the day, 0 <= hour < 24
+  double time_s = 0.0;  // since the start, drives animation and camera
+  double hour = 17.3;   // of the day, 0 <= hour < 24
   float aspect = 16.0f / 9.0f;
   float free_width_share = 1.0f;  // of the picture's width, from the left: what panels do not cover
 };

@@ -35,10 +35,12 @@ Result<InterfacePass> InterfacePass::create(DeviceContext& device, const Interfa
   init.MinImageCount = kFramesInFlight;
   init.ImageCount = kFramesInFlight;
   init.UseDynamicRendering = true;
-  init.PipelineInfoMain.PipelineRenderingCreateInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO_KHR;
+  init.PipelineInfoMain.PipelineRenderingCreateInfo.sType =
+      VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO_KHR;
   init.PipelineInfoMain.PipelineRenderingCreateInfo.colorAttachmentCount = 1;
   init.PipelineInfoMain.PipelineRenderingCreateInfo.pColorAttachmentFormats = &format;
-  // No CheckVkResultFn: it has no user pointer. A lost device shows in our own submit of the same frame.
+  // No CheckVkResultFn: it has no user pointer. A lost device shows in our own submit of the same
+  // frame.
   if (!ImGui_ImplVulkan_Init(&init)) {
     return Error{ErrorCode::kVulkan, "the interface's Vulkan backend did not start"};
   }
@@ -77,13 +79,14 @@ void InterfacePass::record(const Frame& frame, const ColorTarget& target) const 
   using Access = vk::AccessFlagBits2;
   ImGui::Render();
   // Blending reads what the scene pass wrote.
-  transition(frame.commands, {.image = target.image,
-                              .from = vk::ImageLayout::eColorAttachmentOptimal,
-                              .to = vk::ImageLayout::eColorAttachmentOptimal,
-                              .wait_stage = Stage::eColorAttachmentOutput,
-                              .wait_access = Access::eColorAttachmentWrite,
-                              .next_stage = Stage::eColorAttachmentOutput,
-                              .next_access = Access::eColorAttachmentRead | Access::eColorAttachmentWrite});
+  transition(frame.commands,
+             {.image = target.image,
+              .from = vk::ImageLayout::eColorAttachmentOptimal,
+              .to = vk::ImageLayout::eColorAttachmentOptimal,
+              .wait_stage = Stage::eColorAttachmentOutput,
+              .wait_access = Access::eColorAttachmentWrite,
+              .next_stage = Stage::eColorAttachmentOutput,
+              .next_access = Access::eColorAttachmentRead | Access::eColorAttachmentWrite});
   const vk::RenderingAttachmentInfo color{.imageView = target.view,
                                           .imageLayout = vk::ImageLayout::eColorAttachmentOptimal,
                                           .loadOp = vk::AttachmentLoadOp::eLoad,
@@ -95,7 +98,8 @@ void InterfacePass::record(const Frame& frame, const ColorTarget& target) const 
   {
     // A changed font texture is uploaded by the backend on our queue.
     const std::lock_guard lock(*device_->queue_mutex);
-    ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), static_cast<VkCommandBuffer>(*frame.commands));
+    ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(),
+                                    static_cast<VkCommandBuffer>(*frame.commands));
   }
   frame.commands.endRendering();
 }

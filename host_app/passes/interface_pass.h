@@ -14,10 +14,12 @@ struct InterfaceInfo {
   float scale = 1.0f;
 };
 
-/// Owns the ImGui and ImPlot contexts. Main thread only; one at a time, as ImGui's current context is a global.
+/// Owns the ImGui and ImPlot contexts. Main thread only; one at a time, as ImGui's current context
+/// is a global.
 class InterfacePass {
  public:
-  [[nodiscard]] static Result<InterfacePass> create(DeviceContext& device, const InterfaceInfo& info);
+  [[nodiscard]] static Result<InterfacePass> create(DeviceContext& device,
+                                                    const InterfaceInfo& info);
   InterfacePass(InterfacePass&& other) noexcept
       : device_(std::exchange(other.device_, nullptr)), has_window_(other.has_window_) {}
   InterfacePass& operator=(InterfacePass&&) = delete;
@@ -29,7 +31,8 @@ class InterfacePass {
   void record(const Frame& frame, const ColorTarget& target) const;
 
  private:
-  InterfacePass(DeviceContext& device, bool has_window) : device_(&device), has_window_(has_window) {}
+  InterfacePass(DeviceContext& device, bool has_window)
+      : device_(&device), has_window_(has_window) {}
   DeviceContext* device_;
   bool has_window_;
 };

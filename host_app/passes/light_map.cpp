@@ -12,7 +12,9 @@ namespace {
 constexpr auto kSize = static_cast<int>(kLightMapSize);
 constexpr float kTexel = 2.0f * shared::kLightMapHalfExtent / static_cast<float>(kSize);
 
-float texel_center(int index) { return (static_cast<float>(index) + 0.5f) * kTexel - shared::kLightMapHalfExtent; }
+float texel_center(int index) {
+  return (static_cast<float>(index) + 0.5f) * kTexel - shared::kLightMapHalfExtent;
+}
 
 /// Calls visit(texel index, squared distance) for each texel within `radius`.
 template <class Visit>
@@ -20,8 +22,10 @@ void for_disc(float x, float z, float radius, Visit&& visit) {
   const auto to_index = [](float at) {
     return static_cast<int>(std::floor((at + shared::kLightMapHalfExtent) / kTexel));
   };
-  for (int row = std::max(0, to_index(z - radius)); row <= std::min(kSize - 1, to_index(z + radius)); ++row) {
-    for (int column = std::max(0, to_index(x - radius)); column <= std::min(kSize - 1, to_index(x + radius)); ++column) {
+  for (int row = std::max(0, to_index(z - radius));
+       row <= std::min(kSize - 1, to_index(z + radius)); ++row) {
+    for (int column = std::max(0, to_index(x - radius));
+         column <= std::min(kSize - 1, to_index(x + radius)); ++column) {
       const float dx = texel_center(column) - x;
       const float dz = texel_center(row) - z;
       const float squared = dx * dx + dz * dz;
@@ -32,7 +36,9 @@ void for_disc(float x, float z, float radius, Visit&& visit) {
   }
 }
 
-uint8_t to_byte(float value) { return static_cast<uint8_t>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f)); }
+uint8_t to_byte(float value) {
+  return static_cast<uint8_t>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
+}
 
 }  // namespace
 
@@ -59,7 +65,8 @@ std::vector<uint8_t> bake_light_map(const LightMapInput& input) {
     const glm::vec3& color = light[texel];
     // Soft shoulder instead of a clip where lamps overlap.
     const auto shoulder = [](float value) { return to_byte(value / (1.0f + 0.35f * value)); };
-    out.insert(out.end(), {shoulder(color.r), shoulder(color.g), shoulder(color.b), to_byte(std::max(sky[texel], 0.25f))});
+    out.insert(out.end(), {shoulder(color.r), shoulder(color.g), shoulder(color.b),
+                           to_byte(std::max(sky[texel], 0.25f))});
   }
   return out;
 }

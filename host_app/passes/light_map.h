@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Light of the lamps and shade of what stands around, baked once for the whole island seen from above.
+// Light of the lamps and shade of what stands around, baked once for the whole island seen from
+// above.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct LightMapInput {
   std::vector<Occluder> occluders;
 };
 
-/// RGBA, kLightMapSize squared, covering kLightMapHalfExtent each way: rgb lamp light, a visible sky.
+/// RGBA, kLightMapSize squared, covering kLightMapHalfExtent each way: rgb lamp light, a visible
+/// sky.
 [[nodiscard]] std::vector<uint8_t> bake_light_map(const LightMapInput& input);
 
 }  // namespace ifr::host

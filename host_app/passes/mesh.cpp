@@ -18,8 +18,12 @@ float hash_lattice(int x, int z) {
   return static_cast<float>((h ^ (h >> 16)) & 0xffffu) / 65535.0f;
 }
 
-int8_t to_snorm(float value) { return static_cast<int8_t>(std::lround(std::clamp(value, -1.0f, 1.0f) * 127.0f)); }
-uint8_t to_unorm(float value) { return static_cast<uint8_t>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f)); }
+int8_t to_snorm(float value) {
+  return static_cast<int8_t>(std::lround(std::clamp(value, -1.0f, 1.0f) * 127.0f));
+}
+uint8_t to_unorm(float value) {
+  return static_cast<uint8_t>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
+}
 
 struct Sphere {
   std::vector<glm::vec3> corners;  // unit length
@@ -29,18 +33,21 @@ struct Sphere {
 Sphere unit_sphere(int levels) {
   const float t = std::numbers::phi_v<float>;
   Sphere sphere;
-  sphere.corners = {{-1, t, 0}, {1, t, 0}, {-1, -t, 0}, {1, -t, 0}, {0, -1, t},  {0, 1, t},
-                    {0, -1, -t}, {0, 1, -t}, {t, 0, -1}, {t, 0, 1}, {-t, 0, -1}, {-t, 0, 1}};
-  sphere.faces = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
-                  {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
-                  {3, 8, 9},  {4, 9, 5},  {2, 4, 11},  {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
+  sphere.corners = {{-1, t, 0},  {1, t, 0},  {-1, -t, 0}, {1, -t, 0}, {0, -1, t},  {0, 1, t},
+                    {0, -1, -t}, {0, 1, -t}, {t, 0, -1},  {t, 0, 1},  {-t, 0, -1}, {-t, 0, 1}};
+  sphere.faces = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                  {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                  {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                  {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
   for (int level = 0; level < levels; ++level) {
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> middles;
     const auto middle = [&](uint32_t a, uint32_t b) {
       const auto key = std::minmax(a, b);
-      const auto [entry, inserted] = middles.try_emplace(key, static_cast<uint32_t>(sphere.corners.size()));
+      const auto [entry, inserted] =
+          middles.try_emplace(key, static_cast<uint32_t>(sphere.corners.size()));
       if (inserted) {
-        sphere.corners.push_back(glm::normalize(sphere.corners[a]) + glm::normalize(sphere.corners[b]));
+        sphere.corners.push_back(glm::normalize(sphere.corners[a]) +
+                                 glm::normalize(sphere.corners[b]));
       }
       return entry->second;
     };
@@ -80,11 +87,10 @@ float value_noise(float x, float z) {
 }
 
 uint32_t MeshBuilder::vertex(glm::vec3 position, glm::vec3 normal, const Paint& paint) {
-  mesh_.vertices.push_back(
-      {{position.x, position.y, position.z},
-       {to_snorm(normal.x), to_snorm(normal.y), to_snorm(normal.z), 0},
-       {to_unorm(paint.color.r), to_unorm(paint.color.g), to_unorm(paint.color.b),
-        static_cast<uint8_t>(paint.material)}});
+  mesh_.vertices.push_back({{position.x, position.y, position.z},
+                            {to_snorm(normal.x), to_snorm(normal.y), to_snorm(normal.z), 0},
+                            {to_unorm(paint.color.r), to_unorm(paint.color.g),
+                             to_unorm(paint.color.b), static_cast<uint8_t>(paint.material)}});
   return static_cast<uint32_t>(mesh_.vertices.size() - 1);
 }
 
@@ -150,13 +156,15 @@ void MeshBuilder::turned(const Turned& shape, const Paint& paint) {
   }
 }
 
-void MeshBuilder::ball(glm::vec3 center, glm::vec3 radius, int levels, float roughness, const Paint& paint) {
+void MeshBuilder::ball(glm::vec3 center, glm::vec3 radius, int levels, float roughness,
+                       const Paint& paint) {
   const Sphere sphere = unit_sphere(levels);
   const auto place = [&](uint32_t index) {
     const glm::vec3 unit = sphere.corners[index];
     const float noise =
         hash_lattice(static_cast<int>((unit.x + center.x) * 97.0f),
-                     static_cast<int>((unit.y * 1.7f + unit.z + center.z) * 89.0f)) - 0.5f;
+                     static_cast<int>((unit.y * 1.7f + unit.z + center.z) * 89.0f)) -
+        0.5f;
     return center + unit * radius * (1.0f + roughness * 2.0f * noise);
   };
   for (const auto& [a, b, c] : sphere.faces) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Low-polygon meshes built by code. Counter-clockwise is outside; y is up; a normal per face unless smooth.
+// Low-polygon meshes built by code. Counter-clockwise is outside; y is up; a normal per face unless
+// smooth.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,8 @@ class MeshBuilder {
   void quad(glm::vec3 a, glm::vec3 b, glm::vec3 c, glm::vec3 d, const Paint& paint);
   void box(const Box& box, const Paint& paint);
   void turned(const Turned& shape, const Paint& paint);
-  /// Sphere of 20 * 4^levels triangles, scaled per axis; `roughness` moves corners in and out (seeded by place).
+  /// Sphere of 20 * 4^levels triangles, scaled per axis; `roughness` moves corners in and out
+  /// (seeded by place).
   void ball(glm::vec3 center, glm::vec3 radius, int levels, float roughness, const Paint& paint);
   /// As ball(), with one vertex a corner and smooth normals.
   void smooth_ball(glm::vec3 center, glm::vec3 radius, int levels, const Paint& paint);
@@ -59,8 +61,8 @@ class MeshBuilder {
   Mesh mesh_;
 };
 
-/// Shares corners between faces. A face keeps normal, colour and material of its first corner, the one that flat
-/// interpolation takes; so about one vertex a triangle is left of three.
+/// Shares corners between faces. A face keeps normal, colour and material of its first corner, the
+/// one that flat interpolation takes; so about one vertex a triangle is left of three.
 [[nodiscard]] Mesh share_corners(const Mesh& mesh);
 
 /// Positions alone, each once: all that a shadow needs.

@@ -15,7 +15,8 @@ Position position_of(const shared::SceneVertex& vertex) {
 }
 
 bool same_face_data(const shared::SceneVertex& a, const shared::SceneVertex& b) {
-  return std::memcmp(a.normal, b.normal, sizeof(a.normal)) == 0 && std::memcmp(a.color, b.color, sizeof(a.color)) == 0;
+  return std::memcmp(a.normal, b.normal, sizeof(a.normal)) == 0 &&
+         std::memcmp(a.color, b.color, sizeof(a.color)) == 0;
 }
 
 /// The vertices made so far, by place.
@@ -91,7 +92,8 @@ Silhouette silhouette(const Mesh& mesh) {
   std::map<Position, uint32_t> places;
   for (const uint32_t index : mesh.indices) {
     const Position place = position_of(mesh.vertices[index]);
-    const auto [entry, is_first] = places.try_emplace(place, static_cast<uint32_t>(out.positions.size()));
+    const auto [entry, is_first] =
+        places.try_emplace(place, static_cast<uint32_t>(out.positions.size()));
     if (is_first) {
       out.positions.emplace_back(place[0], place[1], place[2]);
     }

@@ -49,7 +49,8 @@ const char* pass_name(Pass pass) {
 
 Result<std::unique_ptr<Renderer>> Renderer::create(const RendererInfo& info) {
   auto renderer = std::unique_ptr<Renderer>(new Renderer());
-  DeviceInfo device{.get_instance_proc_addr = info.get_instance_proc_addr, .validation = info.validation};
+  DeviceInfo device{.get_instance_proc_addr = info.get_instance_proc_addr,
+                    .validation = info.validation};
   if (info.window != nullptr) {
     device.instance_extensions = Window::instance_extensions();
     device.needs_swapchain = true;
@@ -70,11 +71,12 @@ Result<void> Renderer::create_target(const RendererInfo& info) {
     presenter_.emplace(*swapchain_);
     return {};
   }
-  IFR_HOST_ASSIGN(offscreen_, create_image(*device_, {.name = "frame",
-                                                      .extent = info.size,
-                                                      .format = vk::Format::eR8G8B8A8Unorm,
-                                                      .usage = vk::ImageUsageFlagBits::eColorAttachment |
-                                                               vk::ImageUsageFlagBits::eTransferSrc}));
+  IFR_HOST_ASSIGN(offscreen_,
+                  create_image(*device_, {.name = "frame",
+                                          .extent = info.size,
+                                          .format = vk::Format::eR8G8B8A8Unorm,
+                                          .usage = vk::ImageUsageFlagBits::eColorAttachment |
+                                                   vk::ImageUsageFlagBits::eTransferSrc}));
   target_ = {*offscreen_.image, *offscreen_.view, offscreen_.format, offscreen_.extent};
   return {};
 }
@@ -85,7 +87,8 @@ Result<void> Renderer::create_passes(const RendererInfo& info) {
   IFR_HOST_ASSIGN(scene_, ScenePass::create(*device_, *frames_, world,
                                             {.color_format = target_.format,
                                              .samples = samples_,
-                                             .shadow_size = device_->is_software() ? 1024u : 2048u}));
+                                             .shadow_size = device_->is_software() ? 1024u : 2048u,
+                                             .shadow_interval = device_->is_software() ? 3u : 1u}));
   if (info.has_interface) {
     interface_scale_ = info.window != nullptr ? info.window->content_scale() : 1.0f;
     IFR_HOST_ASSIGN(auto pass, InterfacePass::create(*device_, {.color_format = target_.format,
@@ -130,7 +133,8 @@ Result<void> Renderer::end_frame(const FrameInput& input) {
     frames_->begin_pass(*frame_, number);
     record();
     frames_->end_pass(*frame_, number);
-    costs_[number].cpu_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    costs_[number].cpu_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     costs_[number].gpu_ms = frames_->pass_times()[number].gpu_ms;
     costs_[number].has_gpu_time = frames_->pass_times()[number].valid;
   };
@@ -146,7 +150,8 @@ Result<void> Renderer::end_frame(const FrameInput& input) {
   if (!presenter_) {
     return frames_->submit(*frame_, nullptr, nullptr);
   }
-  IFR_HOST_TRY(frames_->submit(*frame_, *frame_->acquired.semaphore, swapchain_->rendered(*swapchain_image_)));
+  IFR_HOST_TRY(frames_->submit(*frame_, *frame_->acquired.semaphore,
+                               swapchain_->rendered(*swapchain_image_)));
   return presenter_->present(*swapchain_image_);
 }
 
@@ -167,11 +172,12 @@ void Renderer::finish_target(const Frame& frame, bool was_copied) {
   const Layout layout = was_copied ? Layout::eTransferSrcOptimal : Layout::eColorAttachmentOptimal;
   const auto stage = was_copied ? Stage::eCopy : Stage::eColorAttachmentOutput;
   if (presenter_) {
-    transition(frame.commands, {.image = target_.image,
-                                .from = layout,
-                                .to = Layout::ePresentSrcKHR,
-                                .wait_stage = stage,
-                                .wait_access = was_copied ? vk::AccessFlags2{} : Access::eColorAttachmentWrite});
+    transition(frame.commands,
+               {.image = target_.image,
+                .from = layout,
+                .to = Layout::ePresentSrcKHR,
+                .wait_stage = stage,
+                .wait_access = was_copied ? vk::AccessFlags2{} : Access::eColorAttachmentWrite});
   } else if (was_copied) {
     // The next frame's pass writes the image that this copy reads.
     transition(frame.commands, {.image = target_.image,

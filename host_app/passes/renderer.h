@@ -25,8 +25,8 @@ struct RendererInfo {
   const Window* window = nullptr;  // null: headless
   vk::Extent2D size{1280, 720};    // headless only
   FramePacing pacing = FramePacing::kDisplay;
-  uint32_t num_samples = 0;        // 1, 2, 4 or 8; 0: 4 on a GPU, 1 on a CPU
-  bool has_interface = true;       // false draws the scene alone (tests)
+  uint32_t num_samples = 0;   // 1, 2, 4 or 8; 0: 4 on a GPU, 1 on a CPU
+  bool has_interface = true;  // false draws the scene alone (tests)
 };
 
 struct FrameInput {
@@ -49,8 +49,8 @@ class Renderer {
   Renderer(const Renderer&) = delete;
   Renderer& operator=(const Renderer&) = delete;
 
-  /// Starts a frame. Nothing comes back when there is nothing to draw to (minimised): skip end_frame() then. Else the
-  /// size of the frame; ImGui calls may follow.
+  /// Starts a frame. Nothing comes back when there is nothing to draw to (minimised): skip
+  /// end_frame() then. Else the size of the frame; ImGui calls may follow.
   [[nodiscard]] Result<std::optional<vk::Extent2D>> begin_frame(double delta_s);
   /// Records, submits and presents.
   [[nodiscard]] Result<void> end_frame(const FrameInput& input);
@@ -62,7 +62,9 @@ class Renderer {
   [[nodiscard]] uint64_t num_validation_messages() const {
     return device_->validation_log != nullptr ? device_->validation_log->count() : 0;
   }
-  [[nodiscard]] uint64_t num_swapchain_rebuilds() const { return presenter_ ? presenter_->num_rebuilds() : 0; }
+  [[nodiscard]] uint64_t num_swapchain_rebuilds() const {
+    return presenter_ ? presenter_->num_rebuilds() : 0;
+  }
   /// Of the display: 1 on ordinary ones, and headless.
   [[nodiscard]] float interface_scale() const { return interface_scale_; }
   [[nodiscard]] uint32_t num_samples() const { return static_cast<uint32_t>(samples_); }

@@ -12,10 +12,11 @@ using Stage = vk::PipelineStageFlagBits2;
 using Access = vk::AccessFlagBits2;
 using Layout = vk::ImageLayout;
 
-constexpr vk::PipelineStageFlags2 kDepthStages = Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
+constexpr vk::PipelineStageFlags2 kDepthStages =
+    Stage::eEarlyFragmentTests | Stage::eLateFragmentTests;
 
-void to_depth_attachment(const vk::raii::CommandBuffer& commands, vk::Image image, vk::PipelineStageFlags2 after,
-                         vk::AccessFlags2 after_access) {
+void to_depth_attachment(const vk::raii::CommandBuffer& commands, vk::Image image,
+                         vk::PipelineStageFlags2 after, vk::AccessFlags2 after_access) {
   transition(commands, {.image = image,
                         .aspect = vk::ImageAspectFlagBits::eDepth,
                         .from = Layout::eUndefined,
@@ -23,18 +24,21 @@ void to_depth_attachment(const vk::raii::CommandBuffer& commands, vk::Image imag
                         .wait_stage = after,
                         .wait_access = after_access,
                         .next_stage = kDepthStages,
-                        .next_access = Access::eDepthStencilAttachmentRead | Access::eDepthStencilAttachmentWrite});
+                        .next_access = Access::eDepthStencilAttachmentRead |
+                                       Access::eDepthStencilAttachmentWrite});
 }
 
 void to_color_attachment(const vk::raii::CommandBuffer& commands, vk::Image image) {
-  // The wait also orders the layout change after the swapchain's acquire, whose semaphore waits in the same stage.
-  transition(commands, {.image = image,
-                        .from = Layout::eUndefined,
-                        .to = Layout::eColorAttachmentOptimal,
-                        .wait_stage = Stage::eColorAttachmentOutput,
-                        .wait_access = Access::eColorAttachmentWrite,
-                        .next_stage = Stage::eColorAttachmentOutput,
-                        .next_access = Access::eColorAttachmentRead | Access::eColorAttachmentWrite});
+  // The wait also orders the layout change after the swapchain's acquire, whose semaphore waits in
+  // the same stage.
+  transition(commands,
+             {.image = image,
+              .from = Layout::eUndefined,
+              .to = Layout::eColorAttachmentOptimal,
+              .wait_stage = Stage::eColorAttachmentOutput,
+              .wait_access = Access::eColorAttachmentWrite,
+              .next_stage = Stage::eColorAttachmentOutput,
+              .next_access = Access::eColorAttachmentRead | Access::eColorAttachmentWrite});
 }
 
 }  // namespace
@@ -45,18 +49,20 @@ Result<void> ScenePass::resize(FrameRing& frames, vk::Extent2D extent) {
   }
   frames.retire_queue().retire(std::move(depth_), frames.next_value());
   frames.retire_queue().retire(std::move(multisampled_), frames.next_value());
-  IFR_HOST_ASSIGN(depth_, create_image(*device_, {.name = "scene depth",
-                                                  .extent = extent,
-                                                  .format = vk::Format::eD32Sfloat,
-                                                  .usage = vk::ImageUsageFlagBits::eDepthStencilAttachment,
-                                                  .aspect = vk::ImageAspectFlagBits::eDepth,
-                                                  .samples = info_.samples}));
+  IFR_HOST_ASSIGN(depth_,
+                  create_image(*device_, {.name = "scene depth",
+                                          .extent = extent,
+                                          .format = vk::Format::eD32Sfloat,
+                                          .usage = vk::ImageUsageFlagBits::eDepthStencilAttachment,
+                                          .aspect = vk::ImageAspectFlagBits::eDepth,
+                                          .samples = info_.samples}));
   if (info_.samples != vk::SampleCountFlagBits::e1) {
-    IFR_HOST_ASSIGN(multisampled_, create_image(*device_, {.name = "scene colour",
-                                                           .extent = extent,
-                                                           .format = info_.color_format,
-                                                           .usage = vk::ImageUsageFlagBits::eColorAttachment,
-                                                           .samples = info_.samples}));
+    IFR_HOST_ASSIGN(multisampled_,
+                    create_image(*device_, {.name = "scene colour",
+                                            .extent = extent,
+                                            .format = info_.color_format,
+                                            .usage = vk::ImageUsageFlagBits::eColorAttachment,
+                                            .samples = info_.samples}));
   }
   return {};
 }
@@ -64,16 +70,20 @@ Result<void> ScenePass::resize(FrameRing& frames, vk::Extent2D extent) {
 void ScenePass::update(uint32_t frame_index, const shared::FrameUniforms& uniforms, double time_s) {
   FrameData& data = frame_data_[frame_index];
   std::memcpy(data.uniforms.mapped.data(), &uniforms, sizeof(uniforms));
-  animate(time_s, {reinterpret_cast<shared::SceneInstance*>(data.moving.mapped.data()), num_moving_});
+  animate(time_s,
+          {reinterpret_cast<shared::SceneInstance*>(data.moving.mapped.data()), num_moving_});
 }
 
 void ScenePass::draw_batches(const Frame& frame, uint32_t frame_index, DrawKind kind) {
   const bool is_shadow = kind == DrawKind::kShadow;
   const auto& ranges = is_shadow ? shadow_ranges_ : ranges_;
   const vk::Buffer vertices = is_shadow ? *shadow_vertices_.buffer : *vertices_.buffer;
-  frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, is_shadow ? *shadow_pipeline_ : *scene_pipeline_);
-  frame.commands.bindDescriptorSets(vk::PipelineBindPoint::eGraphics, *layout_, 0, frame_data_[frame_index].set, {});
-  frame.commands.bindIndexBuffer(is_shadow ? *shadow_indices_.buffer : *indices_.buffer, 0, vk::IndexType::eUint32);
+  frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics,
+                              is_shadow ? *shadow_pipeline_ : *scene_pipeline_);
+  frame.commands.bindDescriptorSets(vk::PipelineBindPoint::eGraphics, *layout_, 0,
+                                    frame_data_[frame_index].set, {});
+  frame.commands.bindIndexBuffer(is_shadow ? *shadow_indices_.buffer : *indices_.buffer, 0,
+                                 vk::IndexType::eUint32);
   const auto draw = [&](const std::vector<Batch>& batches, const Buffer& instances) {
     frame.commands.bindVertexBuffers(0, {vertices, *instances.buffer}, {0, 0});
     for (const Batch& batch : batches) {
@@ -81,8 +91,8 @@ void ScenePass::draw_batches(const Frame& frame, uint32_t frame_index, DrawKind 
         continue;
       }
       const DrawRange& range = ranges[static_cast<size_t>(batch.prop)];
-      frame.commands.drawIndexed(range.num_indices, batch.num_instances, range.first_index, range.vertex_offset,
-                                 batch.first_instance);
+      frame.commands.drawIndexed(range.num_indices, batch.num_instances, range.first_index,
+                                 range.vertex_offset, batch.first_instance);
     }
   };
   draw(batches_, instances_);
@@ -90,7 +100,11 @@ void ScenePass::draw_batches(const Frame& frame, uint32_t frame_index, DrawKind 
 }
 
 void ScenePass::record_shadow(const Frame& frame, uint32_t frame_index) {
-  to_depth_attachment(frame.commands, *shadow_map_.image, Stage::eFragmentShader, Access::eShaderSampledRead);
+  if (shadow_age_++ % info_.shadow_interval != 0) {
+    return;
+  }
+  to_depth_attachment(frame.commands, *shadow_map_.image, Stage::eFragmentShader,
+                      Access::eShaderSampledRead);
   const vk::RenderingAttachmentInfo depth{.imageView = *shadow_map_.view,
                                           .imageLayout = Layout::eDepthAttachmentOptimal,
                                           .loadOp = vk::AttachmentLoadOp::eClear,
@@ -117,7 +131,8 @@ void ScenePass::record_scene(const Frame& frame, uint32_t frame_index, const Col
   if (resolves) {
     to_color_attachment(frame.commands, *multisampled_.image);
   }
-  to_depth_attachment(frame.commands, *depth_.image, kDepthStages, Access::eDepthStencilAttachmentWrite);
+  to_depth_attachment(frame.commands, *depth_.image, kDepthStages,
+                      Access::eDepthStencilAttachmentWrite);
   // No clear of colour: the sky covers what the world does not.
   const vk::RenderingAttachmentInfo color{
       .imageView = resolves ? *multisampled_.view : target.view,
@@ -140,7 +155,9 @@ void ScenePass::record_scene(const Frame& frame, uint32_t frame_index, const Col
   set_viewport(frame.commands, target.extent);
   draw_batches(frame, frame_index, DrawKind::kScene);
   frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *sky_pipeline_);
-  frame.commands.draw(3, 1, 0, 0);
+  frame.commands.draw(6 * shared::kSkyColumns * shared::kSkyRows, 1, 0, 0);
+  frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *disc_pipeline_);
+  frame.commands.draw(6, 1, 0, 0);
   if (num_glows_ > 0) {
     frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *glow_pipeline_);
     frame.commands.bindVertexBuffers(0, *glows_.buffer, {0});

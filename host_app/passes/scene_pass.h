@@ -23,21 +23,24 @@ struct ColorTarget {
 struct SceneInfo {
   vk::Format color_format = vk::Format::eUndefined;
   vk::SampleCountFlagBits samples = vk::SampleCountFlagBits::e1;
-  uint32_t shadow_size = 1024;  // edge of the shadow map in texels
+  uint32_t shadow_size = 1024;   // edge of the shadow map in texels
+  uint32_t shadow_interval = 1;  // frames between two drawings of the shadow map; the sun is slow
 };
 
 /// Main thread only.
 class ScenePass {
  public:
-  [[nodiscard]] static Result<ScenePass> create(DeviceContext& device, FrameRing& frames, const World& world,
-                                                const SceneInfo& info);
+  [[nodiscard]] static Result<ScenePass> create(DeviceContext& device, FrameRing& frames,
+                                                const World& world, const SceneInfo& info);
 
-  /// Makes the depth (and multisample) images fit; the old ones retire. Call when the target's size changes.
+  /// Makes the depth (and multisample) images fit; the old ones retire. Call when the target's size
+  /// changes.
   [[nodiscard]] Result<void> resize(FrameRing& frames, vk::Extent2D extent);
   /// Writes this frame's uniforms and moving instances. The frame's earlier use has ended.
   void update(uint32_t frame_index, const shared::FrameUniforms& uniforms, double time_s);
   void record_shadow(const Frame& frame, uint32_t frame_index);
-  /// Takes the target in layout eUndefined (its content is replaced) and leaves it in eColorAttachmentOptimal.
+  /// Takes the target in layout eUndefined (its content is replaced) and leaves it in
+  /// eColorAttachmentOptimal.
   void record_scene(const Frame& frame, uint32_t frame_index, const ColorTarget& target);
 
  private:
@@ -88,6 +91,8 @@ class ScenePass {
   vk::raii::Pipeline scene_pipeline_ = nullptr;
   vk::raii::Pipeline sky_pipeline_ = nullptr;
   vk::raii::Pipeline glow_pipeline_ = nullptr;
+  vk::raii::Pipeline disc_pipeline_ = nullptr;
+  uint32_t shadow_age_ = 0;  // frames since the start
 };
 
 }  // namespace ifr::host

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meshes that the island is furnished with. Each stands on y = 0 around the y axis and looks along +z.
+// The meshes that the island is furnished with. Each stands on y = 0 around the y axis and looks
+// along +z.
 #pragma once
 
 #include "passes/mesh.h"

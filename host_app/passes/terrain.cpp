@@ -37,17 +37,20 @@ vec3 ground_color(vec3 p) {
   }
   if (radius < kPlazaRadius) {
     const int ring = static_cast<int>(radius / 0.77f);
-    color = glm::mix(vec3(0.74f, 0.69f, 0.63f), vec3(0.64f, 0.59f, 0.55f), ring % 2 == 0 ? 0.2f * grain : 0.8f);
+    color = glm::mix(vec3(0.74f, 0.69f, 0.63f), vec3(0.64f, 0.59f, 0.55f),
+                     ring % 2 == 0 ? 0.2f * grain : 0.8f);
   }
   const float pond = std::hypot(p.x - kPondCenter.x, p.z - kPondCenter.z) / kPondRadius;
   if (pond < 1.12f) {
-    color = glm::mix(vec3(0.33f, 0.46f, 0.44f), vec3(0.82f, 0.75f, 0.58f), smooth(0.75f, 1.0f, pond));
+    color =
+        glm::mix(vec3(0.33f, 0.46f, 0.44f), vec3(0.82f, 0.75f, 0.58f), smooth(0.75f, 1.0f, pond));
   }
   return color;
 }
 
 vec3 grid_point(int ring, int segment) {
-  const float angle = 2.0f * kPi * static_cast<float>(segment % kSegments) / static_cast<float>(kSegments);
+  const float angle =
+      2.0f * kPi * static_cast<float>(segment % kSegments) / static_cast<float>(kSegments);
   const float rim = rim_radius(angle);
   const float t = static_cast<float>(ring) / static_cast<float>(kRings);
   // The inner rings keep their circle, for the plaza's paving; the outer ones follow the rim.
@@ -85,13 +88,21 @@ void add_underside(MeshBuilder& out) {
     const float angle = 2.0f * kPi * static_cast<float>(side % kSides) / static_cast<float>(kSides);
     const float rim = rim_radius(angle);
     const float t = static_cast<float>(layer) / static_cast<float>(kLayers);
-    const float crag = value_noise(std::cos(angle) * 3.1f + 9.0f, std::sin(angle) * 3.1f + 2.0f + t * 1.5f);
-    const float jag = value_noise(static_cast<float>(side % kSides) * 1.37f, static_cast<float>(layer) * 2.11f) - 0.5f;
-    const float shrink = layer == 0 ? 1.0f : (1.0f - std::pow(t, 1.25f)) * (0.82f + 0.30f * crag) + 0.05f * jag;
+    const float crag =
+        value_noise(std::cos(angle) * 3.1f + 9.0f, std::sin(angle) * 3.1f + 2.0f + t * 1.5f);
+    const float jag =
+        value_noise(static_cast<float>(side % kSides) * 1.37f, static_cast<float>(layer) * 2.11f) -
+        0.5f;
+    const float shrink =
+        layer == 0 ? 1.0f : (1.0f - std::pow(t, 1.25f)) * (0.82f + 0.30f * crag) + 0.05f * jag;
     const float radius = std::max(rim * shrink, 0.02f);
     const float x = radius * std::cos(angle);
     const float z = -radius * std::sin(angle);
-    const float depth = layer == 0 ? ground_height(x, z) : -14.0f * t * (0.75f + 0.45f * crag) + 0.8f * jag - 0.4f;
+    if (layer == kLayers) {
+      return vec3(0.3f, -14.5f, -0.2f);  // one tip for all sides
+    }
+    const float depth =
+        layer == 0 ? ground_height(x, z) : -14.0f * t * (0.75f + 0.45f * crag) + 0.8f * jag - 0.4f;
     return vec3(x, depth, z);
   };
   const vec3 soil{0.46f, 0.36f, 0.29f};
@@ -102,7 +113,8 @@ void add_underside(MeshBuilder& out) {
       const vec3 b = at(layer + 1, side + 1);
       const vec3 c = at(layer, side + 1);
       const vec3 d = at(layer, side);
-      const float shade = 0.85f + 0.3f * value_noise(static_cast<float>(side) * 0.9f, static_cast<float>(layer) * 3.0f);
+      const float shade = 0.85f + 0.3f * value_noise(static_cast<float>(side) * 0.9f,
+                                                     static_cast<float>(layer) * 3.0f);
       const Paint paint{glm::mix(soil, rock, smooth(0.0f, 2.0f, static_cast<float>(layer))) * shade,
                         shared::kMaterialRock};
       out.triangle(a, b, c, paint);
@@ -114,13 +126,17 @@ void add_underside(MeshBuilder& out) {
 void add_pond(MeshBuilder& out) {
   const Paint water{{0.26f, 0.60f, 0.66f}, shared::kMaterialWater};
   constexpr int kCells = 13;
-  // A jittered grid: facets of no order catch the light like ripples. What lies under the shore is hidden by it.
+  // A jittered grid: facets of no order catch the light like ripples. What lies under the shore is
+  // hidden by it.
   const auto at = [](int column, int row) {
     const auto jitter = [&](int salt) {
-      return 0.55f * (value_noise(static_cast<float>(column * 3 + salt) * 1.31f, static_cast<float>(row * 5) * 1.17f) - 0.5f);
+      return 0.55f * (value_noise(static_cast<float>(column * 3 + salt) * 1.31f,
+                                  static_cast<float>(row * 5) * 1.17f) -
+                      0.5f);
     };
     const float step = 2.3f * kPondRadius / static_cast<float>(kCells);
-    return kPondCenter + vec3((static_cast<float>(column) - 0.5f * kCells + jitter(0)) * step, kPondLevel,
+    return kPondCenter + vec3((static_cast<float>(column) - 0.5f * kCells + jitter(0)) * step,
+                              kPondLevel,
                               (static_cast<float>(row) - 0.5f * kCells + jitter(7)) * step);
   };
   for (int row = 0; row < kCells; ++row) {
@@ -151,15 +167,18 @@ void add_waterfall(MeshBuilder& out) {
       return outward * along + across * (side * 0.85f) + vec3(0, kPondLevel + 0.05f, 0);
     }
     const float drop = 0.5f * static_cast<float>(step - 3);
-    return outward * (rim + 0.25f + 0.55f * std::sqrt(drop)) + across * (side * (0.85f + 0.06f * drop)) +
+    return outward * (rim + 0.25f + 0.55f * std::sqrt(drop)) +
+           across * (side * (0.85f + 0.06f * drop)) +
            vec3(0, kPondLevel - 0.35f * drop - 0.16f * drop * drop, 0);
   };
   for (int step = 0; step < 22; ++step) {
-    for (int lane = -2; lane <= 2; ++lane) {
-      const float left = (static_cast<float>(lane) - 0.5f) / 2.5f;
-      const float right = (static_cast<float>(lane) + 0.5f) / 2.5f;
-      out.quad(point(step, left), point(step, right), point(step + 1, right), point(step + 1, left), water);
-      out.quad(point(step + 1, left), point(step + 1, right), point(step, right), point(step, left), water);
+    for (int lane = -3; lane <= 3; ++lane) {
+      const float left = (static_cast<float>(lane) - 0.5f) / 3.5f;
+      const float right = (static_cast<float>(lane) + 0.5f) / 3.5f;
+      out.quad(point(step, left), point(step, right), point(step + 1, right), point(step + 1, left),
+               water);
+      out.quad(point(step + 1, left), point(step + 1, right), point(step, right), point(step, left),
+               water);
     }
   }
 }
@@ -167,7 +186,8 @@ void add_waterfall(MeshBuilder& out) {
 }  // namespace
 
 float rim_radius(float angle) {
-  return 19.4f + 1.1f * std::sin(3.0f * angle + 0.6f) + 0.7f * std::sin(7.0f * angle) + 0.35f * std::sin(13.0f * angle + 2.0f);
+  return 19.4f + 1.1f * std::sin(3.0f * angle + 0.6f) + 0.7f * std::sin(7.0f * angle) +
+         0.35f * std::sin(13.0f * angle + 2.0f);
 }
 
 float path_distance(float x, float z) {
@@ -175,7 +195,8 @@ float path_distance(float x, float z) {
   float nearest = std::abs(radius - kStreetRadius);
   const float angle = std::atan2(-z, x);
   for (size_t path = 0; path < std::size(kPathAngles); ++path) {
-    float offset = std::remainder(angle - kPathAngles[path] - kPathBends[path] * radius, 2.0f * kPi);
+    float offset =
+        std::remainder(angle - kPathAngles[path] - kPathBends[path] * radius, 2.0f * kPi);
     if (radius > kPlazaRadius * 0.8f && radius < 17.5f && std::abs(offset) < 0.5f) {
       nearest = std::min(nearest, std::abs(offset) * radius);
     }
@@ -197,7 +218,8 @@ float ground_height(float x, float z) {
   height = std::lerp(-0.55f, height, smooth(0.55f, 1.15f, pond));
   // A bed for the brook that leaves the pond.
   const float brook_angle = std::atan2(-kPondCenter.z, kPondCenter.x);
-  const float aside = std::abs(std::remainder(std::atan2(-z, x) - brook_angle, 2.0f * kPi)) * radius;
+  const float aside =
+      std::abs(std::remainder(std::atan2(-z, x) - brook_angle, 2.0f * kPi)) * radius;
   if (radius > 13.0f) {
     height = std::lerp(std::min(height, -0.15f), height, smooth(0.7f, 1.5f, aside));
   }

@@ -64,22 +64,31 @@ class Layout {
 bool is_open_ground(float x, float z, float margin) {
   const float radius = std::hypot(x, z);
   const float pond = std::hypot(x - kPondCenter.x, z - kPondCenter.z);
-  const float brook = std::abs(std::remainder(std::atan2(-z, x) - std::atan2(-kPondCenter.z, kPondCenter.x),
-                                              2.0f * kPi)) * radius;
-  return radius > kPlazaRadius + margin && radius < rim_radius(std::atan2(-z, x)) - 1.0f - 0.5f * margin &&
+  const float brook =
+      std::abs(std::remainder(std::atan2(-z, x) - std::atan2(-kPondCenter.z, kPondCenter.x),
+                              2.0f * kPi)) *
+      radius;
+  return radius > kPlazaRadius + margin &&
+         radius < rim_radius(std::atan2(-z, x)) - 1.0f - 0.5f * margin &&
          path_distance(x, z) > 0.8f + margin && pond > kPondRadius * 1.12f + margin &&
          (radius < 12.0f || brook > 1.3f + margin);
 }
 
-const vec3 kRoofTints[] = {{0.60f, 0.13f, 0.08f}, {0.66f, 0.24f, 0.09f}, {0.13f, 0.24f, 0.38f},
-                           {0.42f, 0.10f, 0.12f}, {0.16f, 0.32f, 0.28f}};
+const vec3 kRoofTints[] = {{0.60f, 0.13f, 0.08f},
+                           {0.66f, 0.24f, 0.09f},
+                           {0.13f, 0.24f, 0.38f},
+                           {0.42f, 0.10f, 0.12f},
+                           {0.16f, 0.32f, 0.28f}};
 
 /// Only roofs take it.
-vec3 house_tint(Random& random) { return kRoofTints[static_cast<size_t>(random.between(0.0f, 4.99f))]; }
+vec3 house_tint(Random& random) {
+  return kRoofTints[static_cast<size_t>(random.between(0.0f, 4.99f))];
+}
 
 void add_house(Layout& layout, float x, float z, Prop prop, float scale) {
   const float yaw = std::atan2(-x, -z);
-  layout.on_ground(prop, x, z, yaw + layout.random().between(-0.15f, 0.15f), scale, house_tint(layout.random()));
+  layout.on_ground(prop, x, z, yaw + layout.random().between(-0.15f, 0.15f), scale,
+                   house_tint(layout.random()));
   layout.bake().occluders.push_back({x, z, 1.9f * scale, 0.75f});
   // Light from the windows falls on the ground before them.
   const float reach = 1.5f / std::max(std::hypot(x, z), 0.1f);
@@ -96,7 +105,8 @@ void add_village(Layout& layout) {
     const float x = radius * std::cos(angle);
     const float z = -radius * std::sin(angle);
     if (is_open_ground(x, z, 0.55f) && layout.claim(x, z, 1.15f)) {
-      add_house(layout, x, z, plot % 3 == 1 ? Prop::kTallHouse : Prop::kHouse, layout.random().between(0.88f, 1.05f));
+      add_house(layout, x, z, plot % 3 == 1 ? Prop::kTallHouse : Prop::kHouse,
+                layout.random().between(0.88f, 1.05f));
     }
   }
   for (int plot = 0; plot < 22; ++plot) {
@@ -106,7 +116,8 @@ void add_village(Layout& layout) {
     const float z = -radius * std::sin(angle);
     const bool on_hill = std::hypot(x - kHillCenter.x, z - kHillCenter.z) < 5.5f;
     if (!on_hill && is_open_ground(x, z, 0.9f) && layout.claim(x, z, 1.4f)) {
-      add_house(layout, x, z, plot % 4 == 2 ? Prop::kTallHouse : Prop::kHouse, layout.random().between(0.95f, 1.2f));
+      add_house(layout, x, z, plot % 4 == 2 ? Prop::kTallHouse : Prop::kHouse,
+                layout.random().between(0.95f, 1.2f));
     }
   }
 }
@@ -150,7 +161,8 @@ void add_lamps(Layout& layout) {
   }
   for (int bench = 0; bench < 8; ++bench) {
     const float angle = 2.0f * kPi * (static_cast<float>(bench) + 0.5f) / 8.0f;
-    layout.on_ground(Prop::kBench, 3.5f * std::cos(angle), -3.5f * std::sin(angle), angle - 0.5f * kPi, 1.0f);
+    layout.on_ground(Prop::kBench, 3.5f * std::cos(angle), -3.5f * std::sin(angle),
+                     angle - 0.5f * kPi, 1.0f);
   }
 }
 
@@ -173,22 +185,26 @@ void add_plants(Layout& layout) {
     if (inner && random.next() < 0.5f) {
       return;
     }
-    const Prop prop = wood > 0.55f ? Prop::kConifer : (random.next() < 0.28f ? Prop::kBirch : Prop::kRoundTree);
+    const Prop prop =
+        wood > 0.55f ? Prop::kConifer : (random.next() < 0.28f ? Prop::kBirch : Prop::kRoundTree);
     const float shade = random.between(0.82f, 1.12f);
     const float scale = random.between(0.72f, 1.2f) * (inner ? 0.75f : 1.0f);
-    layout.on_ground(prop, x, z, random.between(0.0f, 6.28f), scale, {shade * random.between(0.9f, 1.15f), shade, shade * 0.95f});
+    layout.on_ground(prop, x, z, random.between(0.0f, 6.28f), scale,
+                     {shade * random.between(0.9f, 1.15f), shade, shade * 0.95f});
     layout.bake().occluders.push_back({x, z, 1.25f * scale, 0.6f});
   });
   scatter(260, 0.3f, 0.0f, [&](float x, float z) {
     if (random.next() < 0.35f) {
       const float shade = random.between(0.8f, 1.1f);
-      layout.on_ground(Prop::kRock, x, z, random.between(0.0f, 6.28f), random.between(0.4f, 1.1f), vec3(shade));
+      layout.on_ground(Prop::kRock, x, z, random.between(0.0f, 6.28f), random.between(0.4f, 1.1f),
+                       vec3(shade));
     } else {
       layout.on_ground(Prop::kBush, x, z, random.between(0.0f, 6.28f), random.between(0.6f, 1.1f));
     }
     layout.bake().occluders.push_back({x, z, 0.6f, 0.5f});
   });
-  const vec3 petals[] = {{1.0f, 0.35f, 0.40f}, {1.0f, 0.80f, 0.25f}, {0.70f, 0.50f, 1.0f}, {1.0f, 1.0f, 1.0f}};
+  const vec3 petals[] = {
+      {1.0f, 0.35f, 0.40f}, {1.0f, 0.80f, 0.25f}, {0.70f, 0.50f, 1.0f}, {1.0f, 1.0f, 1.0f}};
   scatter(420, 0.12f, -0.1f, [&](float x, float z) {
     const float patch = value_noise(x * 0.3f + 3.0f, z * 0.3f + 90.0f);
     layout.on_ground(Prop::kFlower, x, z, random.between(0.0f, 6.28f), random.between(0.8f, 1.4f),
@@ -197,14 +213,16 @@ void add_plants(Layout& layout) {
 }
 
 void add_islets(Layout& layout) {
-  const vec3 places[] = {{30, -4, -9}, {26, -7.5f, 21}, {-29, -5, 13}, {-25, 1.5f, -25}, {9, -2, -33}, {-8, -8, 31}};
+  const vec3 places[] = {{30, -4, -9},     {26, -7.5f, 21}, {-29, -5, 13},
+                         {-25, 1.5f, -25}, {9, -2, -33},    {-8, -8, 31}};
   for (const vec3& at : places) {
     const float scale = layout.random().between(0.9f, 1.7f);
     layout.place(Prop::kIslet, at, layout.random().between(0.0f, 6.0f), scale);
     for (int tree = 0; tree < 4; ++tree) {
       const float angle = 1.6f * static_cast<float>(tree) + scale;
       const vec3 spot = at + vec3(std::cos(angle), 0.0f, std::sin(angle)) * (scale * 0.95f);
-      layout.place(tree % 2 == 0 ? Prop::kConifer : Prop::kRoundTree, spot, angle, layout.random().between(0.6f, 1.1f));
+      layout.place(tree % 2 == 0 ? Prop::kConifer : Prop::kRoundTree, spot, angle,
+                   layout.random().between(0.6f, 1.1f));
     }
   }
 }
@@ -216,14 +234,16 @@ void add_glows(World& world, const LightMapInput& bake) {
                              {0.55f, 0.33f, 0.13f, 0.0f}});
     }
   }
-  world.glows.push_back({{4.5f, ground_height(4.5f, -15.2f) + 6.55f, -15.2f, 3.2f}, {0.75f, 0.48f, 0.2f, 0.0f}});
+  world.glows.push_back(
+      {{4.5f, ground_height(4.5f, -15.2f) + 6.55f, -15.2f, 3.2f}, {0.75f, 0.48f, 0.2f, 0.0f}});
   Random random(77u);
   for (int fly = 0; fly < 60; ++fly) {
     const float angle = random.between(0.0f, 2.0f * kPi);
     const float radius = random.between(6.0f, 17.0f);
     const float x = radius * std::cos(angle);
     const float z = -radius * std::sin(angle);
-    world.glows.push_back({{x, ground_height(x, z) + random.between(0.6f, 1.8f), z, 0.12f}, {0.75f, 0.9f, 0.3f, 1.0f}});
+    world.glows.push_back({{x, ground_height(x, z) + random.between(0.6f, 1.8f), z, 0.12f},
+                           {0.75f, 0.9f, 0.3f, 1.0f}});
   }
 }
 

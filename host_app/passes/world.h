@@ -26,8 +26,8 @@ struct World {
   std::vector<shared::SceneInstance> instances;  // the standing ones, grouped by batch
   std::vector<Batch> batches;
   std::vector<shared::GlowInstance> glows;
-  std::vector<uint8_t> light_map;  // RGBA, kLightMapSize squared
-  uint32_t num_moving = 0;         // instances that animate() writes
+  std::vector<uint8_t> light_map;     // RGBA, kLightMapSize squared
+  uint32_t num_moving = 0;            // instances that animate() writes
   std::vector<Batch> moving_batches;  // first_instance counts within those
 };
 
@@ -41,8 +41,8 @@ inline constexpr uint32_t kLightMapSize = 256;
 /// Distance of the rim from the middle in direction `angle`.
 [[nodiscard]] float rim_radius(float angle);
 
-/// Writes the moving instances (windmill sails, balloons, birds, clouds, the guide) at `time_s`. `out` holds
-/// world.num_moving entries.
+/// Writes the moving instances (windmill sails, balloons, birds, clouds, the guide) at `time_s`.
+/// `out` holds world.num_moving entries.
 void animate(double time_s, std::span<shared::SceneInstance> out);
 /// Top of the guide's head, where its speech bubble starts.
 [[nodiscard]] glm::vec3 guide_head(double time_s);

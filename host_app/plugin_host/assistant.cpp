@@ -11,7 +11,8 @@ constexpr size_t kEventsPerPoll = 64;
 constexpr size_t kAnswerReserveBytes = 16384;
 
 void IFR_CALL print_log(void* /*user*/, int32_t level, const char* message) {
-  std::fprintf(stderr, "interframe %s: %s\n", level >= IFR_LOG_ERROR ? "error" : "warning", message);
+  std::fprintf(stderr, "interframe %s: %s\n", level >= IFR_LOG_ERROR ? "error" : "warning",
+               message);
 }
 
 double milliseconds(std::chrono::steady_clock::duration duration) {
@@ -62,10 +63,13 @@ void Assistant::fail(std::string message) {
 std::string Assistant::last_error() const {
   char text[1024] = {};
   const ifr_result result = library_->api().last_error(runtime_, text, sizeof(text), nullptr);
-  return result.code == IFR_OK && text[0] != '\0' ? std::string(text) : std::string("no reason given");
+  return result.code == IFR_OK && text[0] != '\0' ? std::string(text)
+                                                  : std::string("no reason given");
 }
 
-void Assistant::fail_with_last_error(const char* what) { fail(std::string(what) + ": " + last_error()); }
+void Assistant::fail_with_last_error(const char* what) {
+  fail(std::string(what) + ": " + last_error());
+}
 
 void Assistant::create_runtime() {
   auto library = PluginLibrary::open(info_.plugin_path);
@@ -104,7 +108,8 @@ void Assistant::poll() {
   }
   uint32_t count = 0;
   const auto start = Clock::now();
-  const ifr_result result = library_->api().poll(runtime_, events_.data(), sizeof(ifr_event), kEventsPerPoll, &count);
+  const ifr_result result =
+      library_->api().poll(runtime_, events_.data(), sizeof(ifr_event), kEventsPerPoll, &count);
   const double took_us = milliseconds(Clock::now() - start) * 1000.0;
   poll_times_us_.add(took_us);
   if (state_ == AssistantState::kGenerating) {
@@ -209,7 +214,8 @@ void Assistant::submit(const std::string& prompt) {
   ifr_message message{};
   if (description_.has_tokenizer == 0) {
     for (const char byte : prompt) {
-      ids.push_back(static_cast<int32_t>(static_cast<unsigned char>(byte)) % description_.vocab_size);
+      ids.push_back(static_cast<int32_t>(static_cast<unsigned char>(byte)) %
+                    description_.vocab_size);
     }
     request.token_ids = ids.data();
     request.num_token_ids = ids.size();
@@ -247,15 +253,16 @@ void Assistant::on_token(const ifr_event& event) {
     }
     ++turn.num_tokens;
     if (turn.num_tokens > 1) {
-      turn.tokens_per_second =
-          1000.0 * static_cast<double>(turn.num_tokens - 1) / std::max(milliseconds(now - first_token_at_), 1e-3);
+      turn.tokens_per_second = 1000.0 * static_cast<double>(turn.num_tokens - 1) /
+                               std::max(milliseconds(now - first_token_at_), 1e-3);
     }
   }
   if (description_.has_tokenizer != 0) {
     turn.answer.append(event.text, event.text_bytes);
   } else if (event.token_id >= 0) {
     char id[16];
-    const int length = std::snprintf(id, sizeof(id), turn.answer.empty() ? "%d" : " %d", event.token_id);
+    const int length =
+        std::snprintf(id, sizeof(id), turn.answer.empty() ? "%d" : " %d", event.token_id);
     turn.answer.append(id, static_cast<size_t>(length));
   }
 }

@@ -14,7 +14,7 @@
 namespace ifr::host {
 
 enum class AssistantState {
-  kNoModel,     // none was asked for
+  kNoModel,  // none was asked for
   kLoading,
   kReady,
   kGenerating,  // from the submit to the last token
@@ -35,18 +35,20 @@ struct AssistantInfo {
 /// A question and what came back.
 struct Turn {
   std::string question;
-  std::string answer;        // whole characters, or the ids in decimal without a tokenizer
-  std::string remark;        // why it ended early; empty when it did not
+  std::string answer;  // whole characters, or the ids in decimal without a tokenizer
+  std::string remark;  // why it ended early; empty when it did not
   bool is_finished = false;
   int32_t num_tokens = 0;
-  double first_token_ms = 0.0;      // from asking to the first token; 0 before it
-  double tokens_per_second = 0.0;   // after the first
+  double first_token_ms = 0.0;     // from asking to the first token; 0 before it
+  double tokens_per_second = 0.0;  // after the first
 };
 
-/// One thread, the frame's. Nothing waits but start() (threads of the plugin) and the destructor (at most one step).
+/// One thread, the frame's. Nothing waits but start() (threads of the plugin) and the destructor
+/// (at most one step).
 class Assistant {
  public:
-  /// Never fails as such: what goes wrong is the state kFailed, to be shown where the answer would stand.
+  /// Never fails as such: what goes wrong is the state kFailed, to be shown where the answer would
+  /// stand.
   [[nodiscard]] static std::unique_ptr<Assistant> start(const AssistantInfo& info);
   ~Assistant();
   Assistant(const Assistant&) = delete;
@@ -64,7 +66,9 @@ class Assistant {
   [[nodiscard]] double load_share() const { return load_share_; }  // 0..1
   [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
   [[nodiscard]] bool is_waiting() const { return pending_prompt_.has_value(); }
-  [[nodiscard]] const ifr_model_description& model() const { return description_; }  // zeros before it is ready
+  [[nodiscard]] const ifr_model_description& model() const {
+    return description_;
+  }  // zeros before it is ready
   [[nodiscard]] const std::string& model_path() const { return info_.model_path; }
   /// Microseconds that each poll call of the plugin took.
   [[nodiscard]] const Samples& poll_times_us() const { return poll_times_us_; }

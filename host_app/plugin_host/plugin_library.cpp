@@ -23,9 +23,12 @@ void* open_library(const std::string& path, std::string& reason) {
   }
   return handle;
 }
-void close_library(void* handle) { FreeLibrary(static_cast<HMODULE>(handle)); }
+void close_library(void* handle) {
+  FreeLibrary(static_cast<HMODULE>(handle));
+}
 ifr_get_api_function find_entry(void* handle) {
-  return reinterpret_cast<ifr_get_api_function>(GetProcAddress(static_cast<HMODULE>(handle), "ifr_get_api"));
+  return reinterpret_cast<ifr_get_api_function>(
+      GetProcAddress(static_cast<HMODULE>(handle), "ifr_get_api"));
 }
 std::filesystem::path program_folder() {
   char path[MAX_PATH];
@@ -42,7 +45,9 @@ void* open_library(const std::string& path, std::string& reason) {
   }
   return handle;
 }
-void close_library(void* handle) { (void)dlclose(handle); }
+void close_library(void* handle) {
+  (void)dlclose(handle);
+}
 ifr_get_api_function find_entry(void* handle) {
   return reinterpret_cast<ifr_get_api_function>(dlsym(handle, "ifr_get_api"));
 }
@@ -62,7 +67,8 @@ std::vector<std::string> plugin_candidates() {
 }
 
 Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
-  const std::vector<std::string> candidates = path.empty() ? plugin_candidates() : std::vector<std::string>{path};
+  const std::vector<std::string> candidates =
+      path.empty() ? plugin_candidates() : std::vector<std::string>{path};
   PluginLibrary library;
   std::string reasons;
   for (const std::string& candidate : candidates) {
@@ -81,24 +87,29 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
     reasons += "\n  " + candidate + ": " + reason;
   }
   if (library.handle_ == nullptr) {
-    return Error{ErrorCode::kPlugin, "cannot open the Interframe library (--plugin PATH names it); tried:" + reasons};
+    return Error{ErrorCode::kPlugin,
+                 "cannot open the Interframe library (--plugin PATH names it); tried:" + reasons};
   }
   const ifr_get_api_function get_api = find_entry(library.handle_);
   if (get_api == nullptr) {
-    return Error{ErrorCode::kPlugin, library.path_ + " has no ifr_get_api: it is not the Interframe library"};
+    return Error{ErrorCode::kPlugin,
+                 library.path_ + " has no ifr_get_api: it is not the Interframe library"};
   }
   library.api_ = std::make_unique<ifr_api>();
   library.api_->struct_size = sizeof(ifr_api);
   const ifr_result result = get_api(IFR_ABI_VERSION, library.api_.get());
   if (result.code != IFR_OK || library.api_->model_selecting_layers == nullptr) {
-    return Error{ErrorCode::kPlugin, library.path_ + " speaks another version of the interface than this program (" +
-                                         std::to_string(IFR_ABI_VERSION) + "): use the two of one release"};
+    return Error{ErrorCode::kPlugin,
+                 library.path_ + " speaks another version of the interface than this program (" +
+                     std::to_string(IFR_ABI_VERSION) + "): use the two of one release"};
   }
   return library;
 }
 
 PluginLibrary::PluginLibrary(PluginLibrary&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), api_(std::move(other.api_)), path_(std::move(other.path_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      api_(std::move(other.api_)),
+      path_(std::move(other.path_)) {}
 
 PluginLibrary::~PluginLibrary() {
   if (handle_ != nullptr) {

@@ -14,8 +14,9 @@ namespace ifr::host {
 /// The open library and its table. Everything made with the table must be gone before this is.
 class PluginLibrary {
  public:
-  /// `path` empty: beside the program, in ../lib, in the install tree's library folder, then where the loader looks.
-  /// Errors: kPlugin with every place tried and the reason, or when it speaks another ABI version.
+  /// `path` empty: beside the program, in ../lib, in the install tree's library folder, then where
+  /// the loader looks. Errors: kPlugin with every place tried and the reason, or when it speaks
+  /// another ABI version.
   [[nodiscard]] static Result<PluginLibrary> open(const std::string& path);
   PluginLibrary(PluginLibrary&& other) noexcept;
   PluginLibrary& operator=(PluginLibrary&&) = delete;

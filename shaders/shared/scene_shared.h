@@ -30,7 +30,14 @@ IFR_CONST int kMaterialFixed = 8;    // keeps its colour whatever the instance's
 IFR_CONST int kMaterialRock = 9;     // takes no lamp light
 
 /// Half the edge, in world units, of the square that the baked light map covers around the origin.
-IFR_CONST float kLightMapHalfExtent = 28.0;
+IFR_CONST float kLightMapHalfExtent = 28.0f;
+
+/// Cells of the grid that the sky is drawn with, 6 vertices each.
+IFR_CONST int kSkyColumns = 40;
+IFR_CONST int kSkyRows = 24;
+
+/// Cotangent of half the vertical field of view: sizes of camera-facing quads follow it.
+IFR_CONST float kFocalLength = 2.7f;
 
 /// Uniform block of one frame, std140. Colours are linear.
 struct FrameUniforms {
@@ -40,7 +47,7 @@ struct FrameUniforms {
   vec4 camera_position;  // w: time in seconds
   vec4 light_direction;  // towards the sun, or towards the moon at night; w: night, 0 (day) .. 1
   vec4 light_color;      // w: strength of the disc in the sky
-  vec4 ambient_sky;
+  vec4 ambient_sky;      // w: distance at which fog begins
   vec4 ambient_ground;
   vec4 fog_color;    // w: density
   vec4 sky_zenith;   // w: star brightness
@@ -52,11 +59,12 @@ struct FrameUniforms {
 /// One corner of a mesh.
 struct SceneVertex {
   float position[3];
-  int8_t normal[4];   // w unused
-  uint8_t color[4];   // sRGB-encoded; w: material
+  int8_t normal[4];  // w unused
+  uint8_t color[4];  // sRGB-encoded; w: material
 };
 
-/// One copy of a mesh: rows of an affine 3x4 matrix, then tint (linear, multiplies the colour) and a phase.
+/// One copy of a mesh: rows of an affine 3x4 matrix, then tint (linear, multiplies the colour) and
+/// a phase.
 struct SceneInstance {
   float row0[4];
   float row1[4];
@@ -73,7 +81,8 @@ struct GlowInstance {
 static_assert(sizeof(FrameUniforms) == 3 * 64 + 9 * 16);
 static_assert(offsetof(FrameUniforms, camera_position) == 192);
 static_assert(offsetof(FrameUniforms, lamp_color) == 320);
-static_assert(sizeof(SceneVertex) == 20 && sizeof(SceneInstance) == 64 && sizeof(GlowInstance) == 32);
+static_assert(sizeof(SceneVertex) == 20 && sizeof(SceneInstance) == 64 &&
+              sizeof(GlowInstance) == 32);
 }  // namespace ifr::host::shared
 #endif
 #undef IFR_CONST

@@ -7,7 +7,17 @@
 
 namespace ifr::host {
 
-enum class Shader { kSceneVertex, kSceneFragment, kShadowVertex, kSkyVertex, kSkyFragment, kGlowVertex, kGlowFragment };
+enum class Shader {
+  kSceneVertex,
+  kSceneFragment,
+  kShadowVertex,
+  kSkyVertex,
+  kSkyFragment,
+  kGlowVertex,
+  kGlowFragment,
+  kDiscVertex,
+  kDiscFragment
+};
 
 /// Valid for the life of the program. Any thread.
 [[nodiscard]] std::span<const uint32_t> shader_code(Shader shader);
