@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "base/checked_math.h"
+
 namespace ifr {
 
 namespace {
@@ -18,15 +20,15 @@ Status check_fits(const Session& session, uint64_t prompt_tokens) {
   if (used < context && prompt_tokens <= context - used - 1) {
     return {};
   }
-  return make_error(Code::kContextFull, Part::kSchedule,
-                    "a prompt of %llu tokens and at least one of answer need %llu tokens, %llu are "
-                    "available: the session's context has %llu, its conversation holds %llu. "
-                    "Shorten the prompt, reset the session or create one with a larger context",
-                    static_cast<unsigned long long>(prompt_tokens),
-                    static_cast<unsigned long long>(prompt_tokens + 1),
-                    static_cast<unsigned long long>(context - used),
-                    static_cast<unsigned long long>(context),
-                    static_cast<unsigned long long>(used));
+  const uint64_t needed = checked_add<uint64_t>(prompt_tokens, 1).value_or(prompt_tokens);
+  return make_error(
+      Code::kContextFull, Part::kSchedule,
+      "a prompt of %llu tokens and at least one of answer need %llu tokens, %llu are "
+      "available: the session's context has %llu, its conversation holds %llu. "
+      "Shorten the prompt, reset the session or create one with a larger context",
+      static_cast<unsigned long long>(prompt_tokens), static_cast<unsigned long long>(needed),
+      static_cast<unsigned long long>(context - used), static_cast<unsigned long long>(context),
+      static_cast<unsigned long long>(used));
 }
 
 Expected<std::vector<int32_t>> copy_ids(const Session& session, std::span<const int32_t> ids) {
