@@ -18,10 +18,19 @@ void* operator new(size_t num_bytes) {
   }
   return memory;
 }
+// Replaced as well: a sanitizer's own would not fit the delete below.
+void* operator new(size_t num_bytes, const std::nothrow_t& /*tag*/) noexcept {
+  ++count;
+  return std::malloc(num_bytes == 0 ? 1 : num_bytes);
+}
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
 void operator delete(void* memory, size_t /*num_bytes*/) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept {
   std::free(memory);
 }
 

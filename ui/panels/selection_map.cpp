@@ -139,7 +139,7 @@ void color_cells(MapColor color, Palette palette, MapPicture& picture) {
     }
     const float t = range > 0.0F ? (value_of(i) - low) / range : 1.0F;
     const float step = t > 0.0F ? std::min(t, 1.0F) * static_cast<float>(ramp.size() - 1) : 0.0F;
-    picture.colors[i] = ramp[static_cast<size_t>(step + 0.5F)];
+    picture.colors[i] = ramp[static_cast<size_t>(std::lround(step))];
   }
   picture.low = low;
   picture.high = high;
