@@ -17,6 +17,13 @@ IFR_DEVICE void cluster_arrive() {
 #endif
 }
 
+// Arrives without showing anything: the release above costs a fence over all of memory.
+IFR_DEVICE void cluster_arrive_relaxed() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
+
 IFR_DEVICE void cluster_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");

@@ -163,13 +163,15 @@ IFR_DEVICE void rank_runs(const Arguments& arguments, int64_t row, uint32_t num_
 
 }  // namespace sm90
 
+// The 1 (blocks a multiprocessor) keeps ptxas for compute capability 10.0 from halving the
+// registers.
 template <typename TraitsT>
-__global__ void __launch_bounds__(TraitsT::kThreads)
+__global__ void __launch_bounds__(TraitsT::kThreads, 1)
     block_selection_cluster_kernel(const Arguments arguments) {
   __shared__ typename TraitsT::SharedStorage shared;
   extern __shared__ uint4 slice_keys[];  // [slice / 4]
   const sm90::ClusterGroup group;
-  cuda::sm90::cluster_arrive();  // waited for below: no block may write to one that has not begun
+  cuda::sm90::cluster_arrive_relaxed();  // waited for below: none may write to one not begun yet
 
   constexpr auto kBlocks = static_cast<uint32_t>(TraitsT::kGroupBlocks);
   constexpr auto kRoom = static_cast<uint32_t>(TraitsT::kWinners);
