@@ -105,7 +105,8 @@ class SelectionRecorder final : public StepObserver {
     }
     for (const int32_t block : found->second.blocks) {
       for (int32_t i = 0; i < ratio; ++i) {
-        row.at(static_cast<size_t>(block * ratio + i)) = 1;
+        row.at(static_cast<size_t>(block) * static_cast<size_t>(ratio) + static_cast<size_t>(i)) =
+            1;
       }
     }
     for (int32_t i = (position + 1) / ratio * ratio; i <= position; ++i) {

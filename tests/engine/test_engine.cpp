@@ -15,7 +15,7 @@ namespace ifr::test {
 
 namespace {
 
-const std::string kMicro = IFR_SOURCE_DIR "/assets/micro";
+constexpr const char* kMicro = IFR_SOURCE_DIR "/assets/micro";
 
 std::vector<int32_t> some_ids(size_t count, int32_t vocab, int32_t seed = 1) {
   std::vector<int32_t> ids(count);
@@ -97,7 +97,7 @@ TEST(EngineLoad, ReportsProgressAndInfo) {
 TEST(EngineLoad, DescribeTellsTheSameWithoutLoading) {
   const std::string b = make_temporary_folder("engine_describe") + "/b.gguf";
   write_file(b, make_gguf_b().build());
-  for (const std::string& path : {b, kMicro}) {
+  for (const std::string& path : {b, std::string(kMicro)}) {
     const LoadedEngine loaded(path);
     Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path);
     ASSERT_TRUE(file.is_ok());
@@ -215,7 +215,7 @@ TEST(EngineMemory, SequenceThatDoesNotFitIsRefusedWhole) {
 TEST(EngineStep, ContextFullIsRefusedUnchanged) {
   const std::string b = make_temporary_folder("engine_context") + "/b.gguf";
   write_file(b, make_gguf_b().build());
-  for (const std::string& path : {b, kMicro}) {
+  for (const std::string& path : {b, std::string(kMicro)}) {
     SCOPED_TRACE(path);
     const LoadedEngine loaded(path);
     ASSERT_TRUE(loaded.is_ok());
@@ -333,7 +333,7 @@ class CutFile : public testing::Test {
   void SetUp() override {
     folder_ = make_temporary_folder("engine_cut_file");
     for (const char* name : {"config.json", "model.safetensors"}) {
-      std::filesystem::copy_file(kMicro + "/" + name, folder_ + "/" + name);
+      std::filesystem::copy_file(std::filesystem::path(kMicro) / name, folder_ + "/" + name);
     }
     path_ = folder_ + "/model.safetensors";
     bytes_ = read_file(path_);
@@ -404,15 +404,16 @@ TEST_F(CutFile, RenameOverItGoesOnFromTheOpenFile) {
 TEST(EngineSequences, InterleavedAndReusedEqualAlone) {
   const std::string b = make_temporary_folder("engine_interleaved") + "/b.gguf";
   write_file(b, make_gguf_b().build());
-  for (const std::string& path : {b, kMicro}) {
+  for (const std::string& path : {b, std::string(kMicro)}) {
     SCOPED_TRACE(path);
     const LoadedEngine loaded(path);
     const auto workspace = loaded.workspace(64);
     const int32_t vocab = static_cast<int32_t>(loaded.vocab());
     std::vector<std::vector<int32_t>> prompts;
+    prompts.reserve(4);
     std::vector<std::vector<float>> alone(4);
     for (int32_t i = 0; i < 4; ++i) {
-      prompts.push_back(some_ids(static_cast<size_t>(70 + 23 * i), vocab, i));
+      prompts.push_back(some_ids(70 + 23 * static_cast<size_t>(i), vocab, i));
       const auto sequence = loaded.sequence(256);
       ASSERT_TRUE(
           last_logits(loaded, *sequence, *workspace, prompts.back(), alone[static_cast<size_t>(i)])

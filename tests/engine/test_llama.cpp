@@ -195,9 +195,9 @@ void check_file(const LlamaFileOptions& options) {
   ASSERT_TRUE(file.is_ok()) << file.status().message();
   const LoadedEngine loaded(std::move(file).value());
   ASSERT_TRUE(loaded.is_ok());
-  std::vector<int32_t> ids;
-  for (int32_t i = 0; i < 131; ++i) {  // three pages
-    ids.push_back((i * 37 + 5) % static_cast<int32_t>(options.embedding_rows));
+  std::vector<int32_t> ids(131);  // three pages
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<int32_t>((i * 37 + 5) % options.embedding_rows);
   }
   std::vector<float> expected;
   for (const std::vector<double>& row : LlamaOracle(builder, options).logits(ids)) {

@@ -134,6 +134,7 @@ TEST(PagePool, ManyThreadsGetDifferentPages) {
   ASSERT_TRUE(made.is_ok());
   PagePool& pool = **made;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int32_t t = 0; t < 4; ++t) {
     threads.emplace_back([&pool, t] {
       for (int32_t round = 0; round < 200; ++round) {
