@@ -140,7 +140,7 @@ inline void vec_from_q4_1(const uint8_t* block, Vec& low, Vec& high) {
 
 }  // namespace
 
-extern const VectorOps kVectorOpsAvx2;
-constexpr VectorOps kVectorOpsAvx2 = make_vector_ops("avx2");
+extern const VectorOps vector_ops_table_avx2;
+constinit const VectorOps vector_ops_table_avx2 = make_vector_ops("avx2");
 
 }  // namespace ifr::kernels

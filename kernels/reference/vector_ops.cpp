@@ -8,8 +8,8 @@
 namespace ifr::kernels {
 
 #ifdef IFR_KERNELS_X86_64
-extern const VectorOps kVectorOpsAvx2;
-extern const VectorOps kVectorOpsAvx512;
+extern const VectorOps vector_ops_table_avx2;
+extern const VectorOps vector_ops_table_avx512;
 
 // Not a name that __builtin_cpu_supports of clang 14 knows.
 static bool has_f16c() {
@@ -20,11 +20,11 @@ static bool has_f16c() {
 const VectorOps* vector_ops_avx2() {
   const bool runs =
       __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 && has_f16c();
-  return runs ? &kVectorOpsAvx2 : nullptr;
+  return runs ? &vector_ops_table_avx2 : nullptr;
 }
 
 const VectorOps* vector_ops_avx512() {
-  return __builtin_cpu_supports("avx512f") != 0 ? &kVectorOpsAvx512 : nullptr;
+  return __builtin_cpu_supports("avx512f") != 0 ? &vector_ops_table_avx512 : nullptr;
 }
 #else
 const VectorOps* vector_ops_avx2() {

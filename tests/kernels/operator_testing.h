@@ -131,8 +131,8 @@ inline TypedMatrix random_matrix(DataType type, int64_t rows, int64_t columns, u
   return matrix;
 }
 
-inline const DataType kWeightTypes[] = {DataType::kF32, DataType::kF16, DataType::kBf16,
-                                        DataType::kQ8_0, DataType::kQ4_1};
+inline constexpr DataType kWeightTypes[] = {DataType::kF32, DataType::kF16, DataType::kBf16,
+                                            DataType::kQ8_0, DataType::kQ4_1};
 
 // Places of inf and NaN first; then |actual - expected| <= tolerance * (|expected| + scale), where
 // scale is the size of what was added up. Reports the worst.
@@ -175,14 +175,14 @@ void in_chunks(int64_t total, int64_t chunk, F&& run) {
   }
 }
 
-inline const int64_t kChunks[] = {1, 2, 3, 7, 64, 100000};
+inline constexpr int64_t kChunks[] = {1, 2, 3, 7, 64, 100000};
 
 // produce(executor, chunk) -> a vector; equal in bits for 1 and 3 threads and every chunk.
 template <typename F>
 auto expect_one_answer(F&& produce) {
   CpuExecutor one(1);
   CpuExecutor three(3);
-  const auto expected = produce(one, int64_t{100000});
+  auto expected = produce(one, int64_t{100000});
   for (const int64_t chunk : kChunks) {
     expect_same_bits(produce(one, chunk), expected, "1 thread, chunk " + std::to_string(chunk));
     expect_same_bits(produce(three, chunk), expected, "3 threads, chunk " + std::to_string(chunk));

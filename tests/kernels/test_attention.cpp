@@ -91,7 +91,11 @@ struct AttentionShape {
 class DenseAttention : public ::testing::TestWithParam<AttentionShape> {};
 
 TEST_P(DenseAttention, MatchesFloat64OverPagesAndChunks) {
-  const auto [tokens, heads, kv_heads, dim] = GetParam();
+  const ParamType& shape = GetParam();
+  const int64_t tokens = shape.tokens;
+  const int64_t heads = shape.heads;
+  const int64_t kv_heads = shape.kv_heads;
+  const int64_t dim = shape.dim;
   const std::vector<float> q = random_floats(tokens * heads * dim, 1, 2.0F);
   const std::vector<float> key = random_floats(tokens * kv_heads * dim, 2);
   const std::vector<float> value = random_floats(tokens * kv_heads * dim, 3);

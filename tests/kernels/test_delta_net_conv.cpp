@@ -14,7 +14,12 @@ struct ConvShape {
 class CausalConv : public ::testing::TestWithParam<ConvShape> {};
 
 TEST_P(CausalConv, MatchesFloat64AndCarriesItsState) {
-  const auto [tokens, channels, taps, dilation, activation] = GetParam();
+  const ParamType& shape = GetParam();
+  const int64_t tokens = shape.tokens;
+  const int64_t channels = shape.channels;
+  const int64_t taps = shape.taps;
+  const int64_t dilation = shape.dilation;
+  const ConvActivation activation = shape.activation;
   const int64_t stride = channels + 2;
   const std::vector<float> x = random_floats(tokens * stride, 1);
   const std::vector<float> weight = random_floats(channels * taps, 2);
@@ -112,7 +117,11 @@ struct DeltaInputs {
 
 // Output, then state, of the recurrence in float64.
 std::vector<double> delta64(const DeltaInputs& in) {
-  const auto [tokens, key_heads, value_heads, key_dim, value_dim] = in.shape;
+  const int64_t tokens = in.shape.tokens;
+  const int64_t key_heads = in.shape.key_heads;
+  const int64_t value_heads = in.shape.value_heads;
+  const int64_t key_dim = in.shape.key_dim;
+  const int64_t value_dim = in.shape.value_dim;
   std::vector<double> out(size_of(tokens * value_heads * value_dim));
   std::vector<double> state(size_of(value_heads * key_dim * value_dim), 0.0);
   const auto normalised = [&](const float* x, double factor) {
@@ -163,7 +172,11 @@ class GatedDeltaNet : public ::testing::TestWithParam<DeltaShape> {};
 
 TEST_P(GatedDeltaNet, MatchesFloat64AndCarriesItsState) {
   const DeltaInputs in(GetParam());
-  const auto [tokens, key_heads, value_heads, key_dim, value_dim] = in.shape;
+  const int64_t tokens = in.shape.tokens;
+  const int64_t key_heads = in.shape.key_heads;
+  const int64_t value_heads = in.shape.value_heads;
+  const int64_t key_dim = in.shape.key_dim;
+  const int64_t value_dim = in.shape.value_dim;
   const std::vector<float> answer = expect_one_answer([&](CpuExecutor& executor, int64_t chunk) {
     std::vector<float> out = unwritten(tokens * value_heads * value_dim);
     std::vector<float> state(size_of(value_heads * key_dim * value_dim), 0.0F);

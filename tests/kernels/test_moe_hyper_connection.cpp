@@ -29,7 +29,12 @@ struct MixCase {
 class HyperConnectionMix : public ::testing::TestWithParam<MixCase> {};
 
 TEST_P(HyperConnectionMix, MatchesFloat64) {
-  const auto [tokens, streams, hidden, rank, has_inject] = GetParam();
+  const ParamType& shape = GetParam();
+  const int64_t tokens = shape.tokens;
+  const int64_t streams = shape.streams;
+  const int64_t hidden = shape.hidden;
+  const int64_t rank = shape.rank;
+  const bool has_inject = shape.has_inject;
   const int64_t width = streams * hidden;
   const std::vector<float> s = random_floats(tokens * width, 1, 2.0F);
   const std::vector<float> norm = random_floats(width, 2, 0.1F);

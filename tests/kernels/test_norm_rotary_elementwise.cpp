@@ -143,7 +143,8 @@ TEST(Rotary, TurnsBothPairingsAndLeavesTheRest) {
     std::vector<double> expected(x.begin(), x.end());
     for (int64_t head = 0; head < 210; ++head) {
       for (int64_t i = 0; i < rotary_dim / 2; ++i) {
-        const double angle = static_cast<float>(1000 + head / 3) * frequency[size_of(i)];
+        const int64_t position = 1000 + head / 3;
+        const double angle = static_cast<float>(position) * frequency[size_of(i)];
         const int64_t a = pairing == RotaryPairing::kHalves ? i : 2 * i;
         const int64_t b = pairing == RotaryPairing::kHalves ? i + rotary_dim / 2 : 2 * i + 1;
         const double xa = x[size_of(head * dim + a)];

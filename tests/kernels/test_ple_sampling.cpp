@@ -60,11 +60,11 @@ std::vector<int64_t> hash_by_definition(const std::vector<int32_t>& tokens, cons
 TEST(NgramHash, MatchesTheDefinitionForEveryChunking) {
   for (const HashShape& shape : {HashShape{2, 1}, HashShape{3, 8}, HashShape{5, 3}}) {
     const HashTables tables(shape);
-    std::vector<int32_t> tokens;
     std::mt19937 generator(3);
-    for (int i = 0; i < 90; ++i) {
-      tokens.push_back(generator() % 6 == 0 ? kEos : static_cast<int32_t>(generator() % 248320));
-    }
+    std::vector<int32_t> tokens(90);
+    std::generate(tokens.begin(), tokens.end(), [&] {
+      return generator() % 6 == 0 ? kEos : static_cast<int32_t>(generator() % 248320);
+    });
     tokens[40] = tokens[41] = kEos;
     const int64_t heads = (shape.ngram_size - 1) * shape.heads;
     const std::vector<int64_t> ids = expect_one_answer([&](CpuExecutor& executor, int64_t chunk) {
