@@ -20,6 +20,7 @@ Status error_at(const ByteSource& source, uint64_t offset, Code code, const char
   char detail[768];
   va_list arguments;
   va_start(arguments, format);
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): false from a run's second file on.
   std::vsnprintf(detail, sizeof detail, format, arguments);
   va_end(arguments);
   return make_error(code, Part::kModel, "'%s', byte %llu: %s",

@@ -116,7 +116,9 @@ Status ModelFileBuilder::read_shards(ModelFile& model, const std::string& folder
   }
   for (auto& [shard, file_idx] : file_of_shard) {
     file_idx = static_cast<uint32_t>(model.files_.size());
-    IFR_TRY(add_shard(model, folder + "/" + shard));
+    std::string path = folder;
+    path.append("/").append(shard);
+    IFR_TRY(add_shard(model, path));
   }
   IFR_TRY(index_names(model));
   return check_index(model, weight_map, file_of_shard, index_path);

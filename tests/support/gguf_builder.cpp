@@ -14,7 +14,7 @@ namespace ifr::test {
 namespace {
 
 constexpr uint32_t kF32 = 0;
-constexpr uint32_t kQ8_0 = 8;
+constexpr uint32_t kQ80 = 8;
 
 std::string utf8(uint32_t code_point) {  // below U+0800
   if (code_point < 0x80) {
@@ -56,7 +56,8 @@ void set_byte_level_vocabulary(GgufBuilder& file) {
     if (std::find(tokens.begin(), tokens.end(), joined) == tokens.end()) {
       tokens.push_back(joined);
     }
-    const std::string merge = left + " " + right;
+    std::string merge = left;
+    merge.append(" ").append(right);
     if (std::find(texts.begin(), texts.end(), merge) == texts.end()) {
       texts.push_back(merge);
     }
@@ -97,7 +98,7 @@ class WeightWriter {
         data += static_cast<char>(static_cast<int32_t>(random_() % 255) - 127);
       }
     }
-    file_.tensors.push_back({name, {num_columns, num_rows}, kQ8_0, std::move(data), {}, {}});
+    file_.tensors.push_back({name, {num_columns, num_rows}, kQ80, std::move(data), {}, {}});
   }
 
   void norm(const std::string& name, uint64_t len) {

@@ -6,7 +6,7 @@
 namespace ifr::test {
 
 void SafetensorsBuilder::add(const std::string& name, std::string_view dtype,
-                             const std::vector<int64_t>& shape, std::string data) {
+                             const std::vector<int64_t>& shape, std::string_view data) {
   std::string extents;
   for (const int64_t extent : shape) {
     extents.append(extents.empty() ? "" : ",").append(std::to_string(extent));

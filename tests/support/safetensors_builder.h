@@ -13,7 +13,7 @@ class SafetensorsBuilder {
  public:
   // `dtype` as the format spells it ("F32"); `data` as it stands in the file.
   void add(const std::string& name, std::string_view dtype, const std::vector<int64_t>& shape,
-           std::string data);
+           std::string_view data);
   [[nodiscard]] std::string build() const;
 
   // A file of any header text, right or wrong, and its data.
