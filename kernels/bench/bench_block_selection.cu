@@ -6,10 +6,10 @@
 // A graph holds a chain of launches; one sample is the time of a graph over the launches in it.
 // warm: every launch reads the same scores. cold: launches take turns over at least four times the
 // L2's size, so that each reads from device memory.
+#include "block_selection_cases.h"
 #include "common/device_caps.h"
+#include "device_test.cuh"
 #include "interframe_kernels/block_selection.h"
-#include "kernels/block_selection_cases.h"
-#include "kernels/device_test.cuh"
 
 #include <algorithm>
 #include <string>
