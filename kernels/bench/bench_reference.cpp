@@ -260,7 +260,7 @@ void BM_gated_delta_net(benchmark::State& state) {
   const std::vector<float> heads = random_floats(48);
   std::vector<float> carried(48 * 128 * 128);
   std::vector<float> out(static_cast<size_t>(tokens * 48 * 128));
-  std::vector<float> scratch(static_cast<size_t>(gated_delta_net_scratch_len(48, 128, 128)));
+  std::vector<float> scratch(static_cast<size_t>(gated_delta_net_scratch_len(48, 128)));
   GatedDeltaNetParams params;
   params.qkv = qkv.data();
   params.a = gates.data();

@@ -33,8 +33,8 @@ struct GatedDeltaNetParams {
 
 // Elements of scratch; it does not grow with the tokens.
 [[nodiscard]] constexpr int64_t gated_delta_net_scratch_len(int64_t num_value_heads,
-                                                            int64_t key_dim, int64_t value_dim) {
-  return num_value_heads * (2 * key_dim + value_dim);
+                                                            int64_t key_dim) {
+  return num_value_heads * 2 * key_dim;
 }
 
 [[nodiscard]] inline OperatorCost gated_delta_net_cost(const GatedDeltaNetParams& p) {

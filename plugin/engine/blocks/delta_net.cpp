@@ -33,8 +33,7 @@ void DeltaNetScratch::lay_out(const DeltaNetShape& shape, int64_t max_tokens,
   layout.add(a, max_tokens * shape.num_value_heads);
   layout.add(b, max_tokens * shape.num_value_heads);
   layout.add(out, max_tokens * width);
-  layout.add(rule, kernels::gated_delta_net_scratch_len(shape.num_value_heads, shape.key_dim,
-                                                        shape.value_dim));
+  layout.add(rule, kernels::gated_delta_net_scratch_len(shape.num_value_heads, shape.key_dim));
 }
 
 Status run_delta_net(const StepContext& context, const DeltaNetShape& shape,
