@@ -31,6 +31,13 @@ TEST(Format, Numbers) {
   EXPECT_STREQ(format_number(std::numeric_limits<double>::infinity()).c_str(), "-");
 }
 
+TEST(Format, Counts) {
+  EXPECT_STREQ(format_count(0).c_str(), "0");
+  EXPECT_STREQ(format_count(98).c_str(), "98");
+  EXPECT_STREQ(format_count(1184).c_str(), "1,184");
+  EXPECT_STREQ(format_count(134'515'008).c_str(), "135M");
+}
+
 TEST(Format, BytesAndDurations) {
   EXPECT_STREQ(format_bytes(0).c_str(), "0 B");
   EXPECT_STREQ(format_bytes(1023).c_str(), "1023 B");
@@ -78,7 +85,8 @@ TEST(Operators, Metrics) {
 TEST(Operators, OrderAndSearch) {
   const std::vector<ifr_operator_record> records = {
       make_operator(0, "norm", 10, 500, 0, 0), make_operator(1, "Linear_q8", 2, 900, 0, 0),
-      make_operator(2, "rope", 10, 100, 0, 0), make_operator(3, "linear_f32", 1, 900, 0, 0)};
+      make_operator(2, "rope", 10, 100, 0, 0), make_operator(3, "linear_f32", 1, 900, 0, 0),
+      make_operator(4, "never", 0, 0, 0, 0)};
   std::vector<int32_t> order;
   order_operators(records, "", OperatorColumn::kShare, Direction::kDescending, order);
   EXPECT_EQ(order, (std::vector<int32_t>{1, 3, 0, 2}));  // a tie keeps the records' order

@@ -85,6 +85,11 @@ ShortText format_number(double value) {
   return three_digits(value, "");
 }
 
+ShortText format_count(uint64_t count) {
+  return count < 1000 ? format_text("%d", static_cast<int>(count))
+                      : format_number(static_cast<double>(count));
+}
+
 ShortText format_bytes(uint64_t num_bytes) {
   constexpr double kKibi = 1024.0;
   const auto value = static_cast<double>(num_bytes);

@@ -25,6 +25,8 @@ ShortText format_text(const char* format, ...)
 
 /// 0.123, 1.23, 12.3, 123, 1,234, 12.3k, 1.23M: three digits that count; "-" when not finite.
 ShortText format_number(double value);
+/// Whole numbers: 0, 98, 1,184, then as format_number.
+ShortText format_count(uint64_t count);
 /// "512 B", "1.50 KiB", "12.3 MiB", "1.00 GiB".
 ShortText format_bytes(uint64_t num_bytes);
 /// "850 ns", "12.3 us" (with the micro sign), "4.56 ms", "1.20 s".

@@ -26,10 +26,13 @@ void draw_model_line(const Snapshot& snapshot) {
     text_dim("no model has run yet");
   } else {
     const ifr_model_description& model = snapshot.model;
-    ImGui::TextUnformatted(model.name[0] != '\0' ? model.name : "unnamed model");
+    const bool named = model.name[0] != '\0';
+    ImGui::TextUnformatted(named ? model.name : model.architecture);
     ImGui::SameLine();
-    const ShortText size = format_number(static_cast<double>(model.num_parameters));
-    text_dim(format_text("%s, %s parameters", model.architecture, size.c_str()).c_str());
+    const ShortText size = format_count(model.num_parameters);
+    text_dim(format_text("%s%s%s parameters", named ? model.architecture : "", named ? ", " : "",
+                         size.c_str())
+                 .c_str());
   }
   const ifr_telemetry& telemetry = snapshot.telemetry;
   const char* state = "idle";
@@ -104,8 +107,8 @@ void draw_history(const History& history, float height) {
 }
 
 void draw_context(const ifr_telemetry& telemetry) {
-  const ShortText used = format_number(telemetry.used_tokens);
-  const ShortText all = format_number(telemetry.context_tokens);
+  const ShortText used = format_count(static_cast<uint64_t>(std::max(telemetry.used_tokens, 0)));
+  const ShortText all = format_count(static_cast<uint64_t>(std::max(telemetry.context_tokens, 0)));
   draw_line("context", format_text("%s of %s tokens", used.c_str(), all.c_str()).c_str());
   const auto total = static_cast<float>(telemetry.context_tokens);
   const auto part = static_cast<float>(telemetry.used_tokens);
@@ -160,8 +163,8 @@ void draw_generation_panel(const Snapshot& snapshot, OverlayState& /*state*/) {
   draw_history(snapshot.history, ImGui::GetContentRegionAvail().y - below);
   draw_context(telemetry);
   draw_memory(telemetry);
-  const ShortText prompt = format_number(static_cast<double>(telemetry.prompt_tokens));
-  const ShortText generated = format_number(static_cast<double>(telemetry.generated_tokens));
+  const ShortText prompt = format_count(telemetry.prompt_tokens);
+  const ShortText generated = format_count(telemetry.generated_tokens);
   draw_line(format_text("%d running, %d queued", telemetry.num_active_requests,
                         telemetry.num_queued_requests)
                 .c_str(),

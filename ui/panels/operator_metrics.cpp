@@ -83,7 +83,7 @@ void order_operators(std::span<const ifr_operator_record> records, std::string_v
                      OperatorColumn column, Direction direction, std::vector<int32_t>& order) {
   order.clear();
   for (size_t i = 0; i < records.size(); ++i) {
-    if (contains(records[i].name, filter)) {
+    if (records[i].calls > 0 && contains(records[i].name, filter)) {
       order.push_back(static_cast<int32_t>(i));
     }
   }

@@ -89,11 +89,11 @@ void draw_row(const ifr_operator_record& record, int32_t index, uint64_t all_ns)
       ImGui::TextUnformatted(record.name);
       ImGui::Text("last %s, longest %s", last.c_str(), most.c_str());
       ImGui::Text("%s moved, %s floating-point operations", moved.c_str(),
-                  format_number(static_cast<double>(record.flops)).c_str());
+                  format_count(record.flops).c_str());
       ImGui::EndTooltip();
     }
   }
-  cell(OperatorColumn::kCalls, format_number(static_cast<double>(record.calls)));
+  cell(OperatorColumn::kCalls, format_count(record.calls));
   cell(OperatorColumn::kTotal, format_duration_ns(metrics.total_ns));
   cell(OperatorColumn::kMean, format_duration_ns(metrics.mean_ns));
   if (ImGui::TableSetColumnIndex(static_cast<int>(OperatorColumn::kShare))) {
@@ -146,12 +146,12 @@ void draw_table(const Snapshot& snapshot, OverlayState& state, uint64_t all_ns) 
 }  // namespace
 
 void draw_operators_panel(const Snapshot& snapshot, OverlayState& state) {
-  if (snapshot.operators.empty()) {
+  const uint64_t all_ns = total_ns_of(snapshot.operators);
+  if (all_ns == 0) {
     draw_notice(snapshot.connected ? "No operator has run yet."
                                    : "Not connected: no runtime has been read yet.");
     return;
   }
-  const uint64_t all_ns = total_ns_of(snapshot.operators);
   const char* const button = "Copy as CSV";
   const ImGuiStyle& style = ImGui::GetStyle();
   ImGui::PushFont(nullptr, style.FontSizeBase * 0.88F);
