@@ -19,6 +19,9 @@ struct Vec {
 constexpr int kMicroTokens = 2;
 constexpr int kMicroRows = 2;
 
+inline void prefetch(const uint8_t* p) {
+  _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0);
+}
 inline Vec vec_zero() {
   return {_mm256_setzero_ps(), _mm256_setzero_ps()};
 }

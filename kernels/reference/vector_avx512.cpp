@@ -23,6 +23,9 @@ struct Vec {
 constexpr int kMicroTokens = 4;
 constexpr int kMicroRows = 4;
 
+inline void prefetch(const uint8_t* p) {
+  _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0);
+}
 inline Vec vec_zero() {
   return {_mm512_setzero_ps()};
 }

@@ -26,6 +26,9 @@ inline Vec each(F&& f) {
   return v;
 }
 
+// Left to the machine.
+inline void prefetch(const uint8_t* /*p*/) {}
+
 inline Vec vec_zero() {
   return each([](int) { return 0.0F; });
 }
