@@ -323,6 +323,20 @@ TEST_F(DrawMap, ClickPinsAndUnpins) {
   EXPECT_FALSE(overlay_.view.pinned);
 }
 
+TEST_F(DrawMap, KeyboardReachesAndPins) {
+  ImGui::GetIO().AddMousePosEvent(5.0F, 5.0F);
+  Screen::frame([this] {
+    draw_();
+    ImGui::SetWindowFocus("Selection###ifr_selection");
+  });
+  for (int i = 0; i < 12 && !overlay_.view.pinned; ++i) {
+    Screen::press(ImGuiKey_Tab, draw_);
+    Screen::press(ImGuiKey_Space, draw_);
+  }
+  EXPECT_TRUE(overlay_.view.pinned);
+  EXPECT_EQ(overlay_.view.pinned_query, 1499);  // the newest
+}
+
 TEST_F(DrawMap, WheelGoesBackAndTheViewStays) {
   EXPECT_EQ(overlay_.view.rows_back, 0);
   ImGui::GetIO().AddMouseWheelEvent(0.0F, 1.0F);

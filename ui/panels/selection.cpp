@@ -210,7 +210,7 @@ void draw_pin(const Snapshot& snapshot, const SelectionRing& ring, const MapGrid
 void handle_map_input(const Snapshot& snapshot, const SelectionRing& ring, const MapGrid& grid,
                       const MapFrame& frame, bool pressed, OverlayState& state) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (!ImGui::IsItemHovered()) {
+  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride)) {  // the mouse alone, not the focus
     if (pressed) {  // by keyboard: the newest query's best block
       const auto newest = static_cast<int32_t>(grid.first_row + grid.num_rows) - 1;
       const auto index = static_cast<uint32_t>(newest);
