@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dear ImGui with ImPlot and the Vulkan and GLFW backends, as the target interframe_imgui. A user's own packages win;
-# else the pinned source distribution that scripts/fetch_imgui.sh unpacked. Nothing is downloaded here.
+# else the pinned source distribution that scripts/setup.sh unpacked. Nothing is downloaded here.
 
-set(IFR_IMGUI_DIR "" CACHE PATH "Folder that holds imgui/ and implot/ (empty: build/deps, as scripts/fetch_imgui.sh fills it)")
+set(IFR_IMGUI_DIR "" CACHE PATH "Folder that holds imgui/ and implot/ (empty: build/deps, as scripts/setup.sh fills it)")
 
 find_package(imgui CONFIG QUIET)
 find_package(implot CONFIG QUIET)
