@@ -21,7 +21,7 @@ inline nlohmann::json micro_config() {
 // A new folder with this config.json beside the micro model's weights.
 inline std::string folder_with_config(const std::string& config) {
   static int32_t count = 0;
-  const std::string folder = scratch_folder() + "/folder_" + std::to_string(count++);
+  std::string folder = scratch_folder() + "/folder_" + std::to_string(count++);
   std::filesystem::create_directories(folder);
   write_file(folder + "/config.json", config);
   std::filesystem::copy_file(micro_folder() + "/model.safetensors", folder + "/model.safetensors");
