@@ -37,9 +37,9 @@ class File {
   std::string path_;
 };
 
-// Address space without memory: parts get memory when committed (zeros) and lose it when decommitted,
-// so one base address serves a pool that grows. Offsets and lengths round outwards (commit) and
-// inwards (decommit) to the system's pages: neighbours share one without losing data.
+// Address space without memory: parts get memory when committed (zeros) and lose it when
+// decommitted, so one base address serves a pool that grows. Offsets and lengths round outwards
+// (commit) and inwards (decommit) to the system's pages: neighbours share one without losing data.
 class AddressRange {
  public:
   [[nodiscard]] static Expected<AddressRange> reserve(uint64_t bytes);

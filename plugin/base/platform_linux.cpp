@@ -114,8 +114,7 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
 }
 
 Expected<AddressRange> AddressRange::reserve(uint64_t bytes) {
-  void* data =
-      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) {
     return make_error(Code::kOutOfMemory, Part::kBase,
                       "the system has no %llu bytes of address space: %s",
