@@ -37,7 +37,7 @@ THIRD_PARTY = {
     r"^(cuda|cuda_runtime|cub/|cooperative_groups)": {"kernels", "tests/kernels"},
     r"^pcre2": {"plugin/model"},
     r"^nlohmann/": {"plugin/model", "plugin/telemetry", "tools", "tests", "host_app", "kernels/bench"},
-    r"^(unistd|sys/|fcntl|dlfcn|sched|pthread|windows|bcrypt)": {"plugin/base", "plugin/include", "tests", "host_app",
+    r"^(unistd|sys/|fcntl|dlfcn|sched\.h|pthread|windows\.h|bcrypt)": {"plugin/base", "plugin/include", "tests", "host_app",
                                                                 "tools"},
 }
 BANNED_NAME = re.compile(r"(^|[_-])(fast|optimized|new|helpers?|utils?|managers?|misc|final)([_.-]|$)")
