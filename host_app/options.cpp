@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 #include <sstream>
 
 namespace ifr::host {
@@ -179,6 +181,14 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  // CLI11's ranges let NaN through.
+  for (const double number : {static_cast<double>(options.temperature), options.time_limit_s,
+                              options.fps_limit, options.start_hour, options.day_length_s}) {
+    if (!std::isfinite(number)) {
+      std::fprintf(stderr, "an option's number is not finite\n");
+      return kExitUsage;
+    }
   }
   const auto size = parse_size(unparsed.size);
   if (!size) {

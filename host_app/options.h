@@ -57,7 +57,7 @@ struct Options {
   double fps_limit = 0.0;  // 0: none
   bool is_realtime = false;
   bool is_unpaced = false;
-  double start_hour = 17.4;
+  double start_hour = 17.8;
   double day_length_s = 480.0;
   uint32_t num_samples = 0;
   bool hides_overlay = false;

@@ -54,7 +54,7 @@ void main() {
     direct_weight = 0.6;
   } else if (material == kMaterialFall) {
     float streak = 0.5 + 0.5 * sin(in_position.y * 0.8 + time * 4.0 + fract(in_position.x * 3.7) * 6.0);
-    albedo = mix(albedo, vec3(0.85), 0.45 * streak * streak);
+    albedo = mix(albedo, vec3(0.85), 0.3 * streak * streak);
   }
 
   float lambert = max(dot(normal, frame.light_direction.xyz), 0.0);

@@ -12,6 +12,7 @@ namespace {
 #include "shadow_vert.h"
 #include "sky_frag.h"
 #include "sky_vert.h"
+#include "star_vert.h"
 }  // namespace
 
 std::span<const uint32_t> shader_code(Shader shader) {
@@ -34,6 +35,8 @@ std::span<const uint32_t> shader_code(Shader shader) {
       return kDiscVert;
     case Shader::kDiscFragment:
       return kDiscFrag;
+    case Shader::kStarVertex:
+      return kStarVert;
   }
   return {};
 }

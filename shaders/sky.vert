@@ -5,8 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "scene_common.glsl"
 
-layout(location = 0) out vec3 out_color;      // display space
-layout(location = 1) out vec3 out_direction;  // from the eye, not normalised
+layout(location = 0) out vec3 out_color;  // display space
 
 void main() {
   const ivec2 corners[6] = ivec2[](ivec2(0, 0), ivec2(1, 0), ivec2(1, 1), ivec2(0, 0), ivec2(1, 1), ivec2(0, 1));
@@ -15,6 +14,5 @@ void main() {
   vec2 position = 2.0 * vec2(corner) / vec2(kSkyColumns, kSkyRows) - 1.0;
   gl_Position = vec4(position, 1.0, 1.0);
   vec4 far = frame.inverse_view_projection * vec4(position, 1.0, 1.0);
-  out_direction = far.xyz / far.w - frame.camera_position.xyz;
-  out_color = tonemap(sky_color(normalize(out_direction)));
+  out_color = tonemap(sky_color(normalize(far.xyz / far.w - frame.camera_position.xyz)));
 }

@@ -102,8 +102,10 @@ void draw_input(Assistant& assistant, ChatPanelState& state, float scale) {
 void draw_chat_panel(Assistant& assistant, ChatPanelState& state, const ChatPanelInput& input) {
   const float margin = 12.0f * input.scale;
   const float width = std::max(std::min(input.width - 2.0f * margin, 820.0f * input.scale), 1.0f);
-  const float height = std::max(
-      std::min((input.accepts_input ? 158.0f : 116.0f) * input.scale, 0.4f * input.height), 1.0f);
+  const bool is_idle =
+      !input.accepts_input && assistant.turns().empty() && assistant.error().empty();
+  const float wanted = is_idle ? 40.0f : (input.accepts_input ? 158.0f : 116.0f);
+  const float height = std::max(std::min(wanted * input.scale, 0.4f * input.height), 1.0f);
   ImGui::SetNextWindowPos(
       {margin + 0.5f * (input.width - 2.0f * margin - width), input.height - margin - height});
   ImGui::SetNextWindowSize({width, height});

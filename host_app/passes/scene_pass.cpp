@@ -70,6 +70,7 @@ Result<void> ScenePass::resize(FrameRing& frames, vk::Extent2D extent) {
 void ScenePass::update(uint32_t frame_index, const shared::FrameUniforms& uniforms, double time_s) {
   FrameData& data = frame_data_[frame_index];
   std::memcpy(data.uniforms.mapped.data(), &uniforms, sizeof(uniforms));
+  has_stars_ = uniforms.sky_zenith.w > 0.01f;
   animate(time_s,
           {reinterpret_cast<shared::SceneInstance*>(data.moving.mapped.data()), num_moving_});
 }
@@ -156,6 +157,10 @@ void ScenePass::record_scene(const Frame& frame, uint32_t frame_index, const Col
   draw_batches(frame, frame_index, DrawKind::kScene);
   frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *sky_pipeline_);
   frame.commands.draw(6 * shared::kSkyColumns * shared::kSkyRows, 1, 0, 0);
+  if (has_stars_) {
+    frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *star_pipeline_);
+    frame.commands.draw(6, shared::kNumStars, 0, 0);
+  }
   frame.commands.bindPipeline(vk::PipelineBindPoint::eGraphics, *disc_pipeline_);
   frame.commands.draw(6, 1, 0, 0);
   if (num_glows_ > 0) {

@@ -57,7 +57,7 @@ class ScenePass {
 
   ScenePass(DeviceContext& device, const SceneInfo& info) : device_(&device), info_(info) {}
   [[nodiscard]] Result<void> create_geometry(const World& world);
-  [[nodiscard]] Result<void> create_light_map(FrameRing& frames, const World& world);
+  [[nodiscard]] Result<void> upload_light_map(FrameRing& frames, const World& world);
   [[nodiscard]] Result<void> create_descriptors();
   [[nodiscard]] Result<void> create_pipelines();
   enum class DrawKind { kShadow, kScene };
@@ -92,6 +92,8 @@ class ScenePass {
   vk::raii::Pipeline sky_pipeline_ = nullptr;
   vk::raii::Pipeline glow_pipeline_ = nullptr;
   vk::raii::Pipeline disc_pipeline_ = nullptr;
+  vk::raii::Pipeline star_pipeline_ = nullptr;
+  bool has_stars_ = false;   // in the frame last updated
   uint32_t shadow_age_ = 0;  // frames since the start
 };
 

@@ -48,7 +48,12 @@ Result<ScenePass> ScenePass::create(DeviceContext& device, FrameRing& frames, co
                                     const SceneInfo& info) {
   ScenePass pass(device, info);
   IFR_HOST_TRY(pass.create_geometry(world));
-  IFR_HOST_TRY(pass.create_light_map(frames, world));
+  IFR_HOST_ASSIGN(pass.light_map_,
+                  create_image(device, {.name = "light map",
+                                        .extent = {kLightMapSize, kLightMapSize},
+                                        .format = vk::Format::eR8G8B8A8Unorm,
+                                        .usage = vk::ImageUsageFlagBits::eTransferDst |
+                                                 vk::ImageUsageFlagBits::eSampled}));
   IFR_HOST_ASSIGN(pass.shadow_map_,
                   create_image(device, {.name = "shadow map",
                                         .extent = {info.shadow_size, info.shadow_size},
@@ -58,6 +63,8 @@ Result<ScenePass> ScenePass::create(DeviceContext& device, FrameRing& frames, co
                                         .aspect = vk::ImageAspectFlagBits::eDepth}));
   IFR_HOST_TRY(pass.create_descriptors());
   IFR_HOST_TRY(pass.create_pipelines());
+  // Last: from here on the GPU may be at work on what the pass owns, and nothing more can fail.
+  IFR_HOST_TRY(pass.upload_light_map(frames, world));
   return pass;
 }
 
@@ -118,14 +125,8 @@ Result<void> ScenePass::create_geometry(const World& world) {
   return {};
 }
 
-Result<void> ScenePass::create_light_map(FrameRing& frames, const World& world) {
+Result<void> ScenePass::upload_light_map(FrameRing& frames, const World& world) {
   const vk::Extent2D extent{kLightMapSize, kLightMapSize};
-  IFR_HOST_ASSIGN(light_map_,
-                  create_image(*device_, {.name = "light map",
-                                          .extent = extent,
-                                          .format = vk::Format::eR8G8B8A8Unorm,
-                                          .usage = vk::ImageUsageFlagBits::eTransferDst |
-                                                   vk::ImageUsageFlagBits::eSampled}));
   IFR_HOST_ASSIGN(
       Buffer staging,
       create_filled_buffer(
@@ -265,6 +266,10 @@ Result<void> ScenePass::create_pipelines() {
   over.fragment_code = shader_code(Shader::kDiscFragment);
   over.blend = Blend::kAdditive;
   IFR_HOST_ASSIGN(disc_pipeline_, create_pipeline(*device_, over));
+  over.name = "star";
+  over.vertex_code = shader_code(Shader::kStarVertex);
+  over.fragment_code = shader_code(Shader::kGlowFragment);
+  IFR_HOST_ASSIGN(star_pipeline_, create_pipeline(*device_, over));
   over.name = "glow";
   over.vertex_code = shader_code(Shader::kGlowVertex);
   over.fragment_code = shader_code(Shader::kGlowFragment);

@@ -54,6 +54,7 @@ Assistant::~Assistant() {
 void Assistant::fail(std::string message) {
   state_ = AssistantState::kFailed;
   error_ = std::move(message);
+  pending_prompt_.reset();
   if (!turns_.empty() && !turns_.back().is_finished) {
     turns_.back().is_finished = true;
     turns_.back().remark = error_;

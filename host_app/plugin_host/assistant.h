@@ -22,13 +22,13 @@ enum class AssistantState {
 };
 
 struct AssistantInfo {
-  std::string plugin_path;  // empty: search
-  std::string model_path;   // empty: kNoModel
+  std::string plugin_path = {};  // empty: search
+  std::string model_path = {};   // empty: kNoModel
   int32_t backend = IFR_BACKEND_CPU;
   int32_t num_threads = 0;  // 0: the plugin's choice
   int32_t max_tokens = 192;
   float temperature = 0.0f;
-  std::optional<uint64_t> seed;
+  std::optional<uint64_t> seed = {};
   bool uses_chat_form = true;  // where the model has one
 };
 

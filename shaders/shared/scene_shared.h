@@ -36,6 +36,8 @@ IFR_CONST float kLightMapHalfExtent = 28.0f;
 IFR_CONST int kSkyColumns = 40;
 IFR_CONST int kSkyRows = 24;
 
+IFR_CONST int kNumStars = 500;
+
 /// Cotangent of half the vertical field of view: sizes of camera-facing quads follow it.
 IFR_CONST float kFocalLength = 2.7f;
 

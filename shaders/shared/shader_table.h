@@ -16,7 +16,8 @@ enum class Shader {
   kGlowVertex,
   kGlowFragment,
   kDiscVertex,
-  kDiscFragment
+  kDiscFragment,
+  kStarVertex
 };
 
 /// Valid for the life of the program. Any thread.
