@@ -3,7 +3,6 @@
 
 #include "interframe_kernels/cpu_executor.h"
 #include "reference/operator_support.h"
-#include "reference/vector_ops.h"
 
 namespace ifr::kernels {
 namespace {
@@ -88,11 +87,18 @@ LaunchStatus ple_gate_reference(const PleGateParams& params, CpuExecutor& execut
     return invalid("key, query, value or u is null");
   }
   constexpr float kLeast = 1e-6F;
-  const VectorOps& ops = vector_ops();
   const int64_t hidden = params.hidden;
   const float root = std::sqrt(static_cast<float>(hidden));
   for_each_item(executor, params.num_tokens * params.num_streams, 3 * hidden, [&](int64_t i) {
-    const float score = ops.dot(params.key + i * hidden, params.query + i * hidden, hidden) / root;
+    const float* key = params.key + i * hidden;
+    const float* query = params.query + i * hidden;
+    // The root below has no bound on its slope: a score near 0 carries the rounding of this sum far
+    // (one model with transformers' logits: 2.8e-5 apart in float32, 1.6e-5 so), so it is float64.
+    double sum = 0.0;
+    for (int64_t h = 0; h < hidden; ++h) {
+      sum += static_cast<double>(key[h]) * static_cast<double>(query[h]);
+    }
+    const float score = static_cast<float>(sum) / root;
     const float magnitude = std::sqrt(std::max(std::fabs(score), kLeast));
     // The sign of 0 is 0; NaN stays NaN.
     const float signed_root = score == 0.0F ? 0.0F : std::copysign(magnitude, score);
