@@ -11,5 +11,6 @@ if [ ! -f "build/$preset/build.ninja" ]; then
   cmake --preset "$preset" -DIFR_WITH_HOST=OFF -DIFR_BUILD_BENCH=OFF
 fi
 cmake --build "build/$preset"
+. scripts/test_environment.sh
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -LE 'slow|bench|lint|package' "$@"
