@@ -69,7 +69,7 @@ def test_generate():
     plain = run("generate", model, "--prompt", "Hello", "--max-tokens", "12", "--ignore-end")
     check([int(t) for t in plain.stdout.split()] == first["token_ids"], "generate: streamed ids")
     refused(["temperature"], "generate", model, "--prompt", "x", "--temperature", "-1")
-    refused(["chat"], "generate", model, "--prompt", "x", "--chat")
+    refused(["no tokenizer"], "generate", model, "--prompt", "x", "--chat")
     refused(["context"], "generate", model, "--prompt", "x" * 70, "--context", "64")
     refused([], "generate", model, "--prompt", "x", "--backend", "tpu")
     refused([], "generate", model, "--prompt", "")
