@@ -7,11 +7,12 @@ if(NOT IFR_WITH_HOST STREQUAL "OFF")
   find_package(glfw3 3.3 QUIET)
   find_package(glm QUIET)
   find_package(CLI11 QUIET)
+  find_package(PNG QUIET)
   find_program(IFR_GLSLANG NAMES glslangValidator glslang)
   include(IfrImgui)  # target interframe_imgui, or nothing
   set(ifr_missing "")
   foreach(pair IN ITEMS "Vulkan_FOUND:Vulkan headers and loader" "glfw3_FOUND:GLFW 3.3" "glm_FOUND:glm"
-                        "CLI11_FOUND:CLI11" "IFR_GLSLANG:glslangValidator")
+                        "CLI11_FOUND:CLI11" "PNG_FOUND:libpng" "IFR_GLSLANG:glslangValidator")
     string(REPLACE ":" ";" pair "${pair}")
     list(GET pair 0 variable)
     list(GET pair 1 name)

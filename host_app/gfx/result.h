@@ -77,6 +77,7 @@ class [[nodiscard]] Result<void> {
 #define IFR_HOST_CONCAT_INNER(a, b) a##b
 #define IFR_HOST_CONCAT(a, b) IFR_HOST_CONCAT_INNER(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 /// Returns the error of `expression` (a Result) from the enclosing function, if it has one.
 #define IFR_HOST_TRY(expression)            \
   do {                                      \
@@ -94,3 +95,4 @@ class [[nodiscard]] Result<void> {
   if (!name.ok())                                       \
     return std::move(name.error());                     \
   target = std::move(name).value()
+// NOLINTEND(bugprone-macro-parentheses)

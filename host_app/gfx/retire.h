@@ -17,7 +17,7 @@ class RetireQueue {
   template <class T>
   void retire(T&& object, uint64_t value) {
     static_assert(!std::is_lvalue_reference_v<T>, "move the object in");
-    entries_.push_back({value, std::make_unique<Holder<T>>(std::move(object))});
+    entries_.push_back({value, std::make_unique<Holder<T>>(std::forward<T>(object))});
   }
 
   /// Destroys everything whose use ended at or before `completed`, oldest first.

@@ -20,12 +20,17 @@ namespace ifr::host {
 /// Error for a Vulkan result code; `what` names the operation that returned it.
 [[nodiscard]] Error vulkan_error(vk::Result result, const char* what);
 
+template <class T>
+inline constexpr bool kIsResult = false;
+template <class T>
+inline constexpr bool kIsResult<Result<T>> = true;
+
 /// Runs `body`, which may use vulkan.hpp's throwing calls, and gives its value or its error. `body`
 /// may itself return a Result.
 template <class Body>
 auto guard(const char* what, Body&& body) {
   using Value = std::invoke_result_t<Body>;
-  if constexpr (requires(Value value) { value.ok(); }) {
+  if constexpr (kIsResult<Value>) {
     try {
       return body();
     } catch (const vk::SystemError& error) {

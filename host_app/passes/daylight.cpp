@@ -11,6 +11,7 @@
 #include <glm/ext/matrix_transform.hpp>
 #include <glm/geometric.hpp>
 #include <glm/matrix.hpp>
+#include <iterator>
 #include <numbers>
 
 namespace ifr::host {

@@ -30,7 +30,7 @@ void for_disc(float x, float z, float radius, Visit&& visit) {
       const float dz = texel_center(row) - z;
       const float squared = dx * dx + dz * dz;
       if (squared < radius * radius) {
-        visit(static_cast<size_t>(row * kSize + column), squared);
+        visit(static_cast<size_t>(row) * kSize + static_cast<size_t>(column), squared);
       }
     }
   }

@@ -17,10 +17,10 @@ using shared::SceneVertex;
 constexpr vk::Format kFloat4 = vk::Format::eR32G32B32A32Sfloat;
 constexpr vk::Format kShadowFormat = vk::Format::eD32Sfloat;
 
-const vk::VertexInputBindingDescription kSceneBindings[] = {
+constexpr vk::VertexInputBindingDescription kSceneBindings[] = {
     {.binding = 0, .stride = sizeof(SceneVertex), .inputRate = vk::VertexInputRate::eVertex},
     {.binding = 1, .stride = sizeof(SceneInstance), .inputRate = vk::VertexInputRate::eInstance}};
-const vk::VertexInputAttributeDescription kSceneAttributes[] = {
+constexpr vk::VertexInputAttributeDescription kSceneAttributes[] = {
     {0, 0, vk::Format::eR32G32B32Sfloat, offsetof(SceneVertex, position)},
     {1, 0, vk::Format::eR8G8B8A8Snorm, offsetof(SceneVertex, normal)},
     {2, 0, vk::Format::eR8G8B8A8Unorm, offsetof(SceneVertex, color)},
@@ -28,17 +28,17 @@ const vk::VertexInputAttributeDescription kSceneAttributes[] = {
     {4, 1, kFloat4, offsetof(SceneInstance, row1)},
     {5, 1, kFloat4, offsetof(SceneInstance, row2)},
     {6, 1, kFloat4, offsetof(SceneInstance, tint)}};
-const vk::VertexInputBindingDescription kShadowBindings[] = {
+constexpr vk::VertexInputBindingDescription kShadowBindings[] = {
     {.binding = 0, .stride = sizeof(glm::vec3), .inputRate = vk::VertexInputRate::eVertex},
     kSceneBindings[1]};
-const vk::VertexInputAttributeDescription kShadowAttributes[] = {
+constexpr vk::VertexInputAttributeDescription kShadowAttributes[] = {
     {0, 0, vk::Format::eR32G32B32Sfloat, 0},
     {1, 1, kFloat4, offsetof(SceneInstance, row0)},
     {2, 1, kFloat4, offsetof(SceneInstance, row1)},
     {3, 1, kFloat4, offsetof(SceneInstance, row2)}};
-const vk::VertexInputBindingDescription kGlowBindings[] = {
+constexpr vk::VertexInputBindingDescription kGlowBindings[] = {
     {.binding = 0, .stride = sizeof(GlowInstance), .inputRate = vk::VertexInputRate::eInstance}};
-const vk::VertexInputAttributeDescription kGlowAttributes[] = {
+constexpr vk::VertexInputAttributeDescription kGlowAttributes[] = {
     {0, 0, kFloat4, offsetof(GlowInstance, center)},
     {1, 0, kFloat4, offsetof(GlowInstance, color)}};
 

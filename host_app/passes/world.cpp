@@ -74,11 +74,11 @@ bool is_open_ground(float x, float z, float margin) {
          (radius < 12.0f || brook > 1.3f + margin);
 }
 
-const vec3 kRoofTints[] = {{0.60f, 0.13f, 0.08f},
-                           {0.66f, 0.24f, 0.09f},
-                           {0.13f, 0.24f, 0.38f},
-                           {0.42f, 0.10f, 0.12f},
-                           {0.16f, 0.32f, 0.28f}};
+constexpr vec3 kRoofTints[] = {{0.60f, 0.13f, 0.08f},
+                               {0.66f, 0.24f, 0.09f},
+                               {0.13f, 0.24f, 0.38f},
+                               {0.42f, 0.10f, 0.12f},
+                               {0.16f, 0.32f, 0.28f}};
 
 /// Only roofs take it.
 vec3 house_tint(Random& random) {

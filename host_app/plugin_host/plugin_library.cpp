@@ -75,7 +75,7 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
     std::error_code error;
     const bool is_path = candidate.find_first_of("/\\") != std::string::npos;
     if (is_path && !std::filesystem::exists(candidate, error)) {
-      reasons += "\n  " + candidate + ": not there";
+      reasons.append("\n  ").append(candidate).append(": not there");
       continue;
     }
     std::string reason;
@@ -84,7 +84,7 @@ Result<PluginLibrary> PluginLibrary::open(const std::string& path) {
       library.path_ = candidate;
       break;
     }
-    reasons += "\n  " + candidate + ": " + reason;
+    reasons.append("\n  ").append(candidate).append(": ").append(reason);
   }
   if (library.handle_ == nullptr) {
     return Error{ErrorCode::kPlugin,

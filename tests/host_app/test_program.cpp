@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kMicro = IFR_SOURCE_DIR "/assets/micro";
+constexpr const char* kMicro = IFR_SOURCE_DIR "/assets/micro";
 
 class HostProgram : public ::testing::Test {
  protected:
@@ -120,7 +120,7 @@ TEST_F(HostProgram, MicroModelAnswersWithIds) {
   }
   ASSERT_EQ(run("--headless --frames 2 --until-done --size 320x180 --max-tokens 12 --prompt Hello "
                 "--validation --model '" +
-                kMicro + "'" + report_option()),
+                std::string(kMicro) + "'" + report_option()),
             kExitOk)
       << output;
   const json numbers = report();
@@ -182,7 +182,7 @@ TEST_F(HostProgram, WindowClosesWhileGenerating) {
   }
   ASSERT_EQ(
       run("--no-vsync --size 320x200 --validation --max-tokens 4000 --prompt Hello --model '" +
-              kMicro + "' --script 12:cancel,14:ask=again,16:close" + report_option(),
+              std::string(kMicro) + "' --script 12:cancel,14:ask=again,16:close" + report_option(),
           xvfb()),
       kExitOk)
       << output;
