@@ -60,7 +60,8 @@ std::string status_line(const Assistant& assistant) {
       (void)std::snprintf(text, sizeof(text), "not available");
       break;
   }
-  return name + "  ·  " + text;
+  const bool is_tokenless = model.struct_size != 0 && model.has_tokenizer == 0;
+  return name + "  ·  " + text + (is_tokenless ? "  ·  no tokenizer: bytes in, token ids out" : "");
 }
 
 }  // namespace ifr::host

@@ -120,6 +120,7 @@ TEST(Device, MissingLoaderFunctionsAreAnError) {
 TEST(Device, EveryFailedCreationIsCleanedUp) {
   IFR_SKIP_WITHOUT_DEVICE();
   FaultCounts& counts = fault_counts();
+  std::string reason;
   const auto run = [&](int fail_at) {
     counts = {};
     counts.fail_at = fail_at;
@@ -127,11 +128,14 @@ TEST(Device, EveryFailedCreationIsCleanedUp) {
                                       .size = {32, 32},
                                       .has_interface = false});
     if (!renderer.ok()) {
+      reason = renderer.error().message;
       return false;
     }
-    return draw(*renderer.value(), 12.0).ok();
+    auto drawn = draw(*renderer.value(), 12.0);
+    reason = drawn.ok() ? "" : drawn.error().message;
+    return drawn.ok();
   };
-  ASSERT_TRUE(run(-1));
+  ASSERT_TRUE(run(-1)) << reason;
   const int num_creations = counts.num_creations;
   EXPECT_GT(num_creations, 40) << "the wrappers are not in the way of the calls";
   for (int fail_at = 0; fail_at < num_creations; ++fail_at) {
@@ -140,7 +144,7 @@ TEST(Device, EveryFailedCreationIsCleanedUp) {
       ASSERT_EQ(left, 0) << kind << " left over after creation " << fail_at << " failed";
     }
   }
-  ASSERT_TRUE(run(-1));
+  ASSERT_TRUE(run(-1)) << reason;
   for (const auto& [kind, left] : counts.balance) {
     EXPECT_EQ(left, 0) << kind;
   }
