@@ -167,7 +167,6 @@ Result<void> Application::loop() {
       window_->poll_events();
     }
     play_script();
-    assistant_->poll();
     const uint64_t frames_before = stats_.num_frames;
     IFR_HOST_TRY(draw_frame(options_.is_headless && !options_.is_realtime ? kStepS : elapsed_s));
     if (stats_.num_frames > frames_before) {
@@ -183,6 +182,8 @@ Result<void> Application::draw_frame(double delta_s) {
   // A pause (a debugger, a minimised window) must not throw the camera round.
   const double step_s = std::min(delta_s, 0.25);
   IFR_HOST_ASSIGN(const std::optional<vk::Extent2D> extent, renderer_->begin_frame(step_s));
+  // After the wait for the frame's turn: what is shown is the newest text.
+  assistant_->poll();
   if (!extent) {
     ++stats_.num_skipped;
     return {};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gfx/device.h"
 
-#include "gfx/rasterizer_threads.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -228,9 +226,6 @@ Result<std::unique_ptr<DeviceContext>> create_device(const DeviceInfo& info) {
     }
     IFR_HOST_TRY(pick_physical_device(*context, info));
     create_logical_device(*context, info);
-    if (context->is_software()) {
-      (void)lower_rasterizer_threads();
-    }
     return context;
   });
 }
