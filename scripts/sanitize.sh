@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds one sanitizer preset (asan or tsan) and runs the tests that are not labelled slow, bench, lint or package there.
+# Builds one sanitizer preset (asan or tsan) and runs the tests there that are not labelled slow, bench, lint or package,
+# on the small models of the tree.
 #
 #   scripts/sanitize.sh asan|tsan [ctest arguments]
 set -euo pipefail
@@ -12,5 +13,7 @@ if [ ! -f "build/$preset/build.ninja" ]; then
 fi
 cmake --build "build/$preset"
 . scripts/test_environment.sh
+# Minutes under a sanitizer, and no path that the micro models do not take.
+unset IFR_REFERENCE_DIR IFR_SMOLLM2
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -LE 'slow|bench|lint|package' "$@"
