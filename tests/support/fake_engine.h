@@ -43,7 +43,7 @@ struct FakeScript {
   int32_t selection_max_blocks = 8;
   std::chrono::microseconds step_time{0};
   std::chrono::microseconds token_time{0};  // more for each token of a step
-  std::chrono::milliseconds load_time{0};
+  std::atomic<std::chrono::milliseconds> load_time{std::chrono::milliseconds(0)};
   Status load_failure;
   int32_t fail_at_step = -1;  // counted over all sequences
   bool throw_at_step = false;
@@ -290,7 +290,7 @@ class FakeLoader final : public ModelLoader {
     constexpr uint64_t kParts = 100;
     progress.total_bytes = kParts;
     const uint64_t end_ns =
-        monotonic_ns() + static_cast<uint64_t>(script_.load_time.count()) * 1'000'000;
+        monotonic_ns() + static_cast<uint64_t>(script_.load_time.load().count()) * 1'000'000;
     while (monotonic_ns() < end_ns) {
       if (progress.cancel) {
         return make_error(Code::kCancelled, Part::kEngine, "loading '%s' was cancelled",
