@@ -18,8 +18,10 @@ Error vulkan_error(vk::Result result, const char* what) {
       code = ErrorCode::kNoWindow;
       break;
     case vk::Result::eErrorIncompatibleDriver:
-      code = ErrorCode::kNoDevice;
-      break;
+      return Error{
+          ErrorCode::kNoDevice,
+          "no Vulkan driver was found: install the GPU's, or one that runs on the CPU (Mesa's "
+          "lavapipe, package mesa-vulkan-drivers)"};
     default:
       break;
   }
