@@ -14,7 +14,7 @@ namespace {
 thread_local bool counting = false;
 thread_local int64_t num_allocations = 0;
 
-[[maybe_unused]] [[maybe_unused]] void note_allocation() {
+[[maybe_unused]] void note_allocation() {
   if (counting) {
     ++num_allocations;
   }
