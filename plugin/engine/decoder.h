@@ -55,6 +55,8 @@ class DecoderWorkspace : public StepWorkspace {
 
 class Decoder : public Engine {
  public:
+  // Before load() or describe(); checked by the caller.
+  void choose(const EngineOptions& options) { info_.options = options; }
   // Both once, on a fresh object; the file outlives it or is given to it by adopt().
   [[nodiscard]] Status load(LoadProgress& progress);
   [[nodiscard]] EngineInfo describe();

@@ -19,11 +19,32 @@ std::unique_ptr<Decoder> make_decoder(const ModelFile& file, MemoryBudget& budge
 
 }  // namespace
 
+Status Engine::check_options(const ModelFile& file, const EngineOptions& options) {
+  if (options.activations != Activations::kFloat32) {
+    return make_error(Code::kUnsupported, Part::kEngine,
+                      "activations of type %d are not supported: use float32",
+                      static_cast<int>(options.activations));
+  }
+  if (options.sparse_budget_tokens < 0) {
+    return make_error(Code::kInvalidArgument, Part::kEngine,
+                      "a sparse budget of %d tokens was asked for, 0 (dense) or more is needed",
+                      options.sparse_budget_tokens);
+  }
+  if (options.sparse_budget_tokens > 0) {
+    return make_error(Code::kUnsupported, Part::kEngine,
+                      "%s has no sparse attention by budget: load it without one",
+                      file.config().arch_name());
+  }
+  return {};
+}
+
 Expected<std::unique_ptr<Engine>> Engine::load(std::unique_ptr<ModelFile> file,
                                                MemoryBudget& budget, LoadProgress& progress,
-                                               const LogSink& log) {
+                                               const LogSink& log, const EngineOptions& options) {
+  IFR_TRY(check_options(*file, options));
   const uint64_t begin_ns = monotonic_ns();
   std::unique_ptr<Decoder> engine = make_decoder(*file, budget);
+  engine->choose(options);
   engine->adopt(std::move(file));
   IFR_TRY(engine->load(progress));
   const EngineInfo& info = engine->info();
@@ -35,9 +56,11 @@ Expected<std::unique_ptr<Engine>> Engine::load(std::unique_ptr<ModelFile> file,
   return std::unique_ptr<Engine>(std::move(engine));
 }
 
-EngineInfo Engine::describe(const ModelFile& file) {
+EngineInfo Engine::describe(const ModelFile& file, const EngineOptions& options) {
   MemoryBudget unused(0);
-  return make_decoder(file, unused)->describe();
+  const std::unique_ptr<Decoder> engine = make_decoder(file, unused);
+  engine->choose(options);
+  return engine->describe();
 }
 
 }  // namespace ifr

@@ -26,6 +26,20 @@ struct LoadProgress {
   std::atomic<bool> cancel{false};  // seen within 100 ms; loading then ends with kCancelled
 };
 
+// In what type the inputs of products with block-quantised weights are multiplied.
+enum class Activations : int32_t {
+  kFloat32 = 0,
+  kInt8 = 1,  // quantised by blocks of 32 on the way into each product
+};
+
+// What a load chooses; a model's steps depend on it, its file does not.
+struct EngineOptions {
+  Activations activations = Activations::kFloat32;
+  // Keys a query attends to at most in each layer and KV head; 0: all of them (dense). Only for
+  // architectures that do not select by themselves.
+  int32_t sparse_budget_tokens = 0;
+};
+
 struct EngineInfo {
   std::string architecture;
   int32_t num_layers = 0;
@@ -38,6 +52,7 @@ struct EngineInfo {
   std::vector<int32_t> selecting_layers;  // ascending
   int32_t selection_block_tokens = 0;
   int32_t selection_max_blocks = 0;
+  EngineOptions options;  // what it was loaded, or described, with
 };
 
 // State of one conversation: KV pages, index keys, recurrent states, the tokens fed so far. One
@@ -76,14 +91,19 @@ class Engine {
   // Copies the weights into memory taken from `budget` (embedding stores of PLE layers stay in the
   // file and are read by row, in every step). Blocks; meant for a loading thread. The engine keeps
   // `file`; `budget` must outlive the engine. After an error nothing is held. Errors: kIo,
-  // kCancelled, kOverBudget, kOutOfMemory, kUnsupported, kInvalidFile.
+  // kCancelled, kOverBudget, kOutOfMemory, kUnsupported (also an option this model does not have),
+  // kInvalidFile, kInvalidArgument (options).
   [[nodiscard]] static Expected<std::unique_ptr<Engine>> load(std::unique_ptr<ModelFile> file,
                                                               MemoryBudget& budget,
                                                               LoadProgress& progress,
-                                                              const LogSink& log);
+                                                              const LogSink& log,
+                                                              const EngineOptions& options = {});
+  // What load() refuses of the options before it reads a weight.
+  [[nodiscard]] static Status check_options(const ModelFile& file, const EngineOptions& options);
 
   // What load() would give, without loading anything: for budgets and `interframe info`.
-  [[nodiscard]] static EngineInfo describe(const ModelFile& file);
+  [[nodiscard]] static EngineInfo describe(const ModelFile& file,
+                                           const EngineOptions& options = {});
 
   [[nodiscard]] virtual const EngineInfo& info() const = 0;
   [[nodiscard]] virtual const ModelFile& file() const = 0;
