@@ -9,15 +9,6 @@
 
 namespace ifr {
 
-void DecoderSequence::reset() {
-  num_tokens_ = 0;
-  is_broken_ = false;
-  if (recurrent_.size_bytes() > 0) {
-    std::memset(recurrent_.data(), 0, recurrent_.size_bytes());
-  }
-  begin_states();
-}
-
 uint64_t Decoder::page_bytes() const {
   const KvShape shape = kv_shape();
   return sizeof(float) * 2 * static_cast<uint64_t>(shape.num_layers) *
@@ -69,11 +60,17 @@ Status Decoder::load(LoadProgress& progress) {
   return {};
 }
 
-Expected<std::unique_ptr<Sequence>> Decoder::create_sequence(int32_t context_tokens) const {
+Expected<std::unique_ptr<Sequence>> Decoder::create_sequence(int32_t context_tokens,
+                                                             const SequenceOptions& options) const {
   if (context_tokens < 1 || context_tokens > info_.context_tokens) {
     return make_error(Code::kInvalidArgument, Part::kEngine,
                       "a context of %d tokens was asked for; this model takes 1 to %d",
                       context_tokens, info_.context_tokens);
+  }
+  if (options.num_checkpoints < 0 || options.num_checkpoints > kMaxCheckpoints) {
+    return make_error(Code::kInvalidArgument, Part::kEngine,
+                      "%d checkpoints were asked for; 0 to %d are possible",
+                      options.num_checkpoints, kMaxCheckpoints);
   }
   IFR_TRY(check_context(context_tokens));
   std::unique_ptr<DecoderSequence> sequence = make_sequence();
@@ -95,6 +92,16 @@ Expected<std::unique_ptr<Sequence>> Decoder::create_sequence(int32_t context_tok
                                     "the index keys of a context"));
   ScratchLayout appended(sequence->appended_.data());
   lay_out_appended(*sequence, context_tokens, appended);
+
+  if (recurrent_size.peak_bytes() > 0 && options.num_checkpoints > 0) {
+    const auto num_slots = static_cast<uint64_t>(options.num_checkpoints);
+    IFR_ASSIGN_OR_RETURN(
+        sequence->saved_states_,
+        Slab::create(budget_, MemoryKind::kState, num_slots * recurrent_size.peak_bytes(),
+                     "the checkpoints of a session"));
+    sequence->num_slots_ = options.num_checkpoints;
+    sequence->checkpoints_.reserve(num_slots);
+  }
 
   if (pool_ != nullptr) {
     const int64_t num_pages =

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/status.h"
 #include "engine/engine.h"
@@ -25,6 +26,10 @@ class DecoderSequence : public Sequence {
   [[nodiscard]] int32_t num_tokens() const override { return num_tokens_; }
   [[nodiscard]] int32_t context_tokens() const override { return context_tokens_; }
   void reset() override;
+  [[nodiscard]] int32_t rewindable_tokens(int32_t num_tokens) const override;
+  [[nodiscard]] Status rewind(int32_t num_tokens) override;
+  void save_checkpoint() override;
+  [[nodiscard]] int32_t newest_checkpoint() const override;
 
  protected:
   // What recurrent states hold at the start of a sequence; their memory is zero already.
@@ -39,6 +44,15 @@ class DecoderSequence : public Sequence {
   PageList pages_;
   Slab recurrent_;  // rewritten by every step
   Slab appended_;   // rows of past tokens are never rewritten
+  struct Checkpoint {
+    int32_t num_tokens = 0;
+    int32_t slot = 0;  // of saved_states_
+  };
+  [[nodiscard]] std::byte* saved_state(int32_t slot);
+  [[nodiscard]] int32_t slot_to_save();
+  int32_t num_slots_ = 0;
+  Slab saved_states_;                    // [num_slots_] copies of recurrent_
+  std::vector<Checkpoint> checkpoints_;  // ascending by num_tokens; capacity num_slots_
 };
 
 class DecoderWorkspace : public StepWorkspace {
@@ -62,10 +76,18 @@ class Decoder : public Engine {
   [[nodiscard]] EngineInfo describe();
   void adopt(std::unique_ptr<ModelFile> file) { owned_file_ = std::move(file); }
 
+  using Engine::create_sequence;
   [[nodiscard]] const EngineInfo& info() const override { return info_; }
   [[nodiscard]] const ModelFile& file() const override { return *file_; }
   [[nodiscard]] Expected<std::unique_ptr<Sequence>> create_sequence(
-      int32_t context_tokens) const override;
+      int32_t context_tokens, const SequenceOptions& options) const override;
+  [[nodiscard]] Expected<std::unique_ptr<Sequence>> fork(const Sequence& source) const override;
+  [[nodiscard]] uint64_t state_bytes(int32_t num_tokens) const override;
+  [[nodiscard]] uint64_t state_layout() const override;
+  [[nodiscard]] Status export_state(const Sequence& sequence,
+                                    std::span<std::byte> out) const override;
+  [[nodiscard]] Status import_state(Sequence& sequence, int32_t num_tokens,
+                                    std::span<const std::byte> state) const override;
   [[nodiscard]] Expected<std::unique_ptr<StepWorkspace>> create_workspace(
       int32_t max_chunk_tokens) const override;
   [[nodiscard]] Status step(Sequence& sequence, StepWorkspace& workspace,
@@ -98,6 +120,10 @@ class Decoder : public Engine {
   virtual void lay_out_recurrent(DecoderSequence& sequence, ScratchLayout& layout) const = 0;
   virtual void lay_out_appended(DecoderSequence& sequence, int32_t context_tokens,
                                 ScratchLayout& layout) const = 0;
+  // The bytes of the appended slab that belong to the first num_tokens tokens, in an order that
+  // depends on the shapes alone.
+  [[nodiscard]] virtual std::vector<std::span<std::byte>> appended_rows(
+      const DecoderSequence& sequence, int32_t num_tokens) const = 0;
   virtual void lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
                                  ScratchLayout& layout) const = 0;
   [[nodiscard]] virtual Status check_context(int32_t /*context_tokens*/) const { return {}; }
@@ -122,8 +148,12 @@ class Decoder : public Engine {
   EngineInfo info_;
 
  private:
+  // The parts of a sequence that are its state after num_tokens tokens, in the order of a snapshot.
+  [[nodiscard]] std::vector<std::span<std::byte>> state_parts(DecoderSequence& sequence,
+                                                              int32_t num_tokens) const;
   void fill_info(uint64_t weight_bytes);
   [[nodiscard]] uint64_t page_bytes() const;
+  [[nodiscard]] Status check_own(const Sequence& sequence) const;
   [[nodiscard]] Status check_step(const DecoderSequence& sequence,
                                   const DecoderWorkspace& workspace,
                                   std::span<const int32_t> token_ids, const StepOptions& options,

@@ -55,6 +55,15 @@ struct EngineInfo {
   EngineOptions options;  // what it was loaded, or described, with
 };
 
+// Checkpoints a sequence may keep at most.
+inline constexpr int32_t kMaxCheckpoints = 64;
+
+struct SequenceOptions {
+  // Copies of the recurrent states that rewind() can go back to: session_bytes of memory each, 0..
+  // kMaxCheckpoints. A model without recurrent states needs none and takes no memory for them.
+  int32_t num_checkpoints = 0;
+};
+
 // State of one conversation: KV pages, index keys, recurrent states, the tokens fed so far. One
 // thread at a time.
 class Sequence {
@@ -62,8 +71,21 @@ class Sequence {
   virtual ~Sequence() = default;
   [[nodiscard]] virtual int32_t num_tokens() const = 0;      // fed so far
   [[nodiscard]] virtual int32_t context_tokens() const = 0;  // capacity
-  // Back to empty; keeps the memory.
+  // Back to empty; keeps the memory, forgets the checkpoints.
   virtual void reset() = 0;
+
+  // The longest beginning of at most num_tokens tokens that rewind() can go back to: any without
+  // recurrent states, else that of a checkpoint; 0 is always possible.
+  [[nodiscard]] virtual int32_t rewindable_tokens(int32_t num_tokens) const = 0;
+  // Forgets all but the first num_tokens tokens, as if they had never been fed; checkpoints behind
+  // them too. Also mends a sequence whose step failed half way. Copies memory, allocates none.
+  // kInvalidArgument: not a length that rewindable_tokens() gives; nothing is changed then.
+  [[nodiscard]] virtual Status rewind(int32_t num_tokens) = 0;
+  // Makes num_tokens() a place to rewind to. When all checkpoints are taken, the one whose
+  // neighbours are closest gives way. Nothing to do without recurrent states or checkpoints.
+  virtual void save_checkpoint() = 0;
+  // Tokens of the newest checkpoint; num_tokens() where none is needed, 0 where there is none.
+  [[nodiscard]] virtual int32_t newest_checkpoint() const = 0;
 };
 
 // Which rows of logits a step computes.
@@ -109,9 +131,33 @@ class Engine {
   [[nodiscard]] virtual const ModelFile& file() const = 0;
 
   // Reserves everything a conversation of context_tokens can need. Errors: kInvalidArgument (more
-  // than the model was made for), kOverBudget, kOutOfMemory, kUnsupported.
+  // than the model was made for, options), kOverBudget, kOutOfMemory, kUnsupported.
   [[nodiscard]] virtual Expected<std::unique_ptr<Sequence>> create_sequence(
-      int32_t context_tokens) const = 0;
+      int32_t context_tokens, const SequenceOptions& options) const = 0;
+  [[nodiscard]] Expected<std::unique_ptr<Sequence>> create_sequence(int32_t context_tokens) const {
+    return create_sequence(context_tokens, SequenceOptions{});
+  }
+  // A second conversation that begins as `source` is now, of the same context, with its
+  // checkpoints; from then on neither sees the other. `source` must not be stepped meanwhile.
+  // Errors: as create_sequence, kInvalidState (a step failed half way), kInvalidArgument (of
+  // another model).
+  [[nodiscard]] virtual Expected<std::unique_ptr<Sequence>> fork(const Sequence& source) const = 0;
+
+  // A sequence as bytes, for another place or time: fed tokens' keys and values, index rows and
+  // recurrent states, in an order that depends on the model and the number of tokens alone (not the
+  // ids, not checkpoints). Unused rows of recurrent states are as steps left them.
+  [[nodiscard]] virtual uint64_t state_bytes(int32_t num_tokens) const = 0;
+  // Tells apart what import_state cannot take: shapes, types, options.
+  [[nodiscard]] virtual uint64_t state_layout() const = 0;
+  // out: state_bytes(sequence.num_tokens()). Errors: kInvalidArgument, kInvalidState.
+  [[nodiscard]] virtual Status export_state(const Sequence& sequence,
+                                            std::span<std::byte> out) const = 0;
+  // Replaces what the sequence holds; its state is then num_tokens long, with one checkpoint there.
+  // `state` must come from export_state of an engine with the same model and state_layout().
+  // Errors: kInvalidArgument (sizes, longer than the context); nothing is changed then.
+  [[nodiscard]] virtual Status import_state(Sequence& sequence, int32_t num_tokens,
+                                            std::span<const std::byte> state) const = 0;
+
   // Chunks beyond 64 gain little: prompt tokens a CPU second of SmolLM2-135M Q4_1, one thread, 256
   // tokens, median of 5: 351, 404, 409, 418, 429 for chunks of 16, 32, 64, 128, 256 (Xeon with
   // AVX-512, December 2026, machine busy).

@@ -56,6 +56,10 @@ class Llama final : public Decoder {
   void lay_out_recurrent(DecoderSequence& /*sequence*/, ScratchLayout& /*layout*/) const override {}
   void lay_out_appended(DecoderSequence& /*sequence*/, int32_t /*context_tokens*/,
                         ScratchLayout& /*layout*/) const override {}
+  [[nodiscard]] std::vector<std::span<std::byte>> appended_rows(
+      const DecoderSequence& /*sequence*/, int32_t /*num_tokens*/) const override {
+    return {};
+  }
   void lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
                          ScratchLayout& layout) const override;
   [[nodiscard]] Status run(DecoderSequence& sequence, DecoderWorkspace& workspace,

@@ -54,6 +54,8 @@ class Qwen4Exp final : public Decoder {
   void lay_out_recurrent(DecoderSequence& sequence, ScratchLayout& layout) const override;
   void lay_out_appended(DecoderSequence& sequence, int32_t context_tokens,
                         ScratchLayout& layout) const override;
+  [[nodiscard]] std::vector<std::span<std::byte>> appended_rows(const DecoderSequence& sequence,
+                                                                int32_t num_tokens) const override;
   void lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
                          ScratchLayout& layout) const override;
   [[nodiscard]] Status check_context(int32_t context_tokens) const override;
@@ -242,6 +244,17 @@ void Qwen4Exp::lay_out_appended(DecoderSequence& sequence, int32_t context_token
   for (SparseAttentionState& layer : static_cast<Qwen4ExpSequence&>(sequence).sparse) {
     layer.lay_out_appended(sparse_shape_, context_tokens, layout);
   }
+}
+
+std::vector<std::span<std::byte>> Qwen4Exp::appended_rows(const DecoderSequence& sequence,
+                                                          int32_t num_tokens) const {
+  std::vector<std::span<std::byte>> rows;
+  for (const SparseAttentionState& layer : static_cast<const Qwen4ExpSequence&>(sequence).sparse) {
+    const auto len = static_cast<size_t>(sparse_shape_.num_complete_blocks(num_tokens) *
+                                         sparse_shape_.indexer_head_dim);
+    rows.push_back(std::as_writable_bytes(std::span(layer.block_keys, len)));
+  }
+  return rows;
 }
 
 void Qwen4Exp::lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,

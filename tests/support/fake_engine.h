@@ -47,6 +47,7 @@ struct FakeScript {
   Status load_failure;
   int32_t fail_at_step = -1;  // counted over all sequences
   bool throw_at_step = false;
+  bool recurrent = false;  // only checkpoints can be gone back to
 
   // What happened.
   std::atomic<int32_t> num_steps{0};
@@ -96,7 +97,39 @@ class FakeSequence final : public Sequence {
 
   [[nodiscard]] int32_t num_tokens() const override { return static_cast<int32_t>(fed_.size()); }
   [[nodiscard]] int32_t context_tokens() const override { return context_; }
-  void reset() override { fed_.clear(); }
+  void reset() override {
+    fed_.clear();
+    checkpoints_.clear();
+  }
+  // As a model with recurrent states when the script says so.
+  [[nodiscard]] int32_t rewindable_tokens(int32_t num_tokens) const override {
+    const int32_t wanted = std::clamp(num_tokens, 0, this->num_tokens());
+    if (!script_.recurrent || wanted == this->num_tokens()) {
+      return wanted;
+    }
+    int32_t best = 0;
+    for (const int32_t checkpoint : checkpoints_) {
+      best = checkpoint <= wanted ? std::max(best, checkpoint) : best;
+    }
+    return best;
+  }
+  [[nodiscard]] Status rewind(int32_t num_tokens) override {
+    if (num_tokens != rewindable_tokens(num_tokens)) {
+      return make_error(Code::kInvalidArgument, Part::kEngine, "the fake cannot go back to %d",
+                        num_tokens);
+    }
+    std::erase_if(checkpoints_, [&](int32_t entry) { return entry > num_tokens; });
+    fed_.resize(static_cast<size_t>(num_tokens));
+    return {};
+  }
+  void save_checkpoint() override {
+    if (newest_checkpoint() != num_tokens()) {
+      checkpoints_.push_back(num_tokens());
+    }
+  }
+  [[nodiscard]] int32_t newest_checkpoint() const override {
+    return !script_.recurrent ? num_tokens() : checkpoints_.empty() ? 0 : checkpoints_.back();
+  }
 
  private:
   friend class FakeEngine;
@@ -105,6 +138,7 @@ class FakeSequence final : public Sequence {
   int32_t context_;
   Reservation reservation_;
   std::vector<int32_t> fed_;
+  std::vector<int32_t> checkpoints_;  // ascending
 };
 
 class FakeWorkspace final : public StepWorkspace {
@@ -143,8 +177,9 @@ class FakeEngine final : public Engine {
     throw std::logic_error("a fake model has no file");
   }
 
+  using Engine::create_sequence;
   [[nodiscard]] Expected<std::unique_ptr<Sequence>> create_sequence(
-      int32_t context_tokens) const override {
+      int32_t context_tokens, const SequenceOptions& /*options*/) const override {
     IFR_ASSIGN_OR_RETURN(
         Reservation reservation,
         budget_.reserve(MemoryKind::kCache, kBytesPerToken * static_cast<uint64_t>(context_tokens),
@@ -155,6 +190,36 @@ class FakeEngine final : public Engine {
   [[nodiscard]] Expected<std::unique_ptr<StepWorkspace>> create_workspace(
       int32_t max_chunk_tokens) const override {
     return std::unique_ptr<StepWorkspace>(std::make_unique<FakeWorkspace>(max_chunk_tokens));
+  }
+
+  [[nodiscard]] Expected<std::unique_ptr<Sequence>> fork(const Sequence& source) const override {
+    const auto& from = static_cast<const FakeSequence&>(source);
+    IFR_ASSIGN_OR_RETURN(std::unique_ptr<Sequence> made,
+                         create_sequence(from.context_, SequenceOptions{}));
+    auto& to = static_cast<FakeSequence&>(*made);
+    to.fed_ = from.fed_;
+    to.checkpoints_ = from.checkpoints_;
+    return made;
+  }
+  [[nodiscard]] uint64_t state_bytes(int32_t num_tokens) const override {
+    return static_cast<uint64_t>(num_tokens) * sizeof(int32_t);
+  }
+  [[nodiscard]] uint64_t state_layout() const override { return 1; }
+  [[nodiscard]] Status export_state(const Sequence& sequence,
+                                    std::span<std::byte> out) const override {
+    const auto& from = static_cast<const FakeSequence&>(sequence);
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(from.fed_));
+    std::copy(bytes.begin(), bytes.end(), out.begin());
+    return {};
+  }
+  [[nodiscard]] Status import_state(Sequence& sequence, int32_t num_tokens,
+                                    std::span<const std::byte> state) const override {
+    auto& to = static_cast<FakeSequence&>(sequence);
+    to.reset();
+    to.fed_.resize(static_cast<size_t>(num_tokens));
+    std::copy(state.begin(), state.end(), std::as_writable_bytes(std::span(to.fed_)).begin());
+    to.save_checkpoint();
+    return {};
   }
 
   [[nodiscard]] Status step(Sequence& sequence, StepWorkspace& workspace,
