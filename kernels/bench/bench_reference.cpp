@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interframe_kernels/block_selection.h"
+#include "interframe_kernels/block_sparse_attention.h"
 #include "interframe_kernels/causal_conv.h"
 #include "interframe_kernels/cpu_executor.h"
 #include "interframe_kernels/elementwise.h"
@@ -204,6 +205,54 @@ void BM_sparse_attention(benchmark::State& state) {
           [&] { return sparse_attention_reference(params, executor); });
 }
 BENCHMARK(BM_sparse_attention)->Arg(1);
+
+// Arguments: tokens, position of the first, blocks of 16 a query may attend; choosing and
+// attending.
+void BM_block_sparse_attention(benchmark::State& state) {
+  CpuExecutor executor(1);
+  const int64_t tokens = state.range(0);
+  const int64_t end = tokens + state.range(1);
+  Cache cache(end, 3, 64);
+  const std::vector<float> q = random_floats(tokens * 9 * 64);
+  const std::vector<float> means = random_floats(end / 16 * 3 * 64);
+  std::vector<int32_t> blocks(static_cast<size_t>(tokens * 3 * state.range(2)));
+  std::vector<uint64_t> scratch(blocks.size());
+  std::vector<float> out(q.size());
+  const BlockSparseSelectParams select = {.q = q.data(),
+                                          .means = means.data(),
+                                          .blocks = blocks.data(),
+                                          .scratch = scratch.data(),
+                                          .num_tokens = tokens,
+                                          .num_heads = 9,
+                                          .num_kv_heads = 3,
+                                          .head_dim = 64,
+                                          .block_tokens = 16,
+                                          .max_blocks = state.range(2),
+                                          .num_first_blocks = 1,
+                                          .num_recent_blocks = state.range(2) / 4,
+                                          .first_position = state.range(1)};
+  const BlockSparseAttentionParams attention = {.cache = cache.view,
+                                                .q = q.data(),
+                                                .blocks = blocks.data(),
+                                                .out = out.data(),
+                                                .num_tokens = tokens,
+                                                .num_heads = 9,
+                                                .block_tokens = 16,
+                                                .max_blocks = state.range(2),
+                                                .first_position = state.range(1)};
+  const OperatorCost chosen = block_sparse_select_cost(select);
+  const OperatorCost attended = block_sparse_attention_cost(attention);
+  measure(state, {chosen.bytes + attended.bytes, chosen.flops + attended.flops}, [&] {
+    const LaunchStatus status = block_sparse_select_reference(select, executor);
+    return status.is_ok() ? block_sparse_attention_reference(attention, executor) : status;
+  });
+}
+BENCHMARK(BM_block_sparse_attention)
+    ->Args({1, 2047, 128})
+    ->Args({1, 2047, 32})
+    ->Args({1, 2047, 16})
+    ->Args({64, 1984, 128})
+    ->Args({64, 1984, 16});
 
 // Arguments: tokens, complete blocks.
 void BM_indexer_score(benchmark::State& state) {
