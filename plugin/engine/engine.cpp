@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/platform.h"
+#include "engine/blocks/block_sparse.h"
 #include "engine/decoder.h"
 #include "engine/llama.h"
 #include "engine/qwen4_exp.h"
@@ -25,14 +26,11 @@ Status Engine::check_options(const ModelFile& file, const EngineOptions& options
                       "activations of type %d are not supported: use float32",
                       static_cast<int>(options.activations));
   }
-  if (options.sparse_budget_tokens < 0) {
-    return make_error(Code::kInvalidArgument, Part::kEngine,
-                      "a sparse budget of %d tokens was asked for, 0 (dense) or more is needed",
-                      options.sparse_budget_tokens);
-  }
-  if (options.sparse_budget_tokens > 0) {
+  IFR_TRY(check_sparse_budget(options.sparse_budget_tokens));
+  if (options.sparse_budget_tokens > 0 && file.config().qwen4_exp() != nullptr) {
     return make_error(Code::kUnsupported, Part::kEngine,
-                      "%s has no sparse attention by budget: load it without one",
+                      "%s chooses the keys it attends by an indexer of its own: load it without a "
+                      "sparse budget",
                       file.config().arch_name());
   }
   return {};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/llama.h"
 
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/blocks/attention.h"
+#include "engine/blocks/block_sparse.h"
 #include "engine/blocks/linear.h"
 #include "engine/blocks/mlp.h"
 #include "engine/decoder.h"
@@ -25,12 +27,20 @@ struct Layer {
   MlpWeights mlp;
 };
 
+class LlamaSequence final : public DecoderSequence {
+ public:
+  explicit LlamaSequence(int32_t num_layers) : sparse(static_cast<size_t>(num_layers)) {}
+
+  std::vector<BlockSparseState> sparse;  // one a layer
+};
+
 class LlamaWorkspace final : public DecoderWorkspace {
  public:
   float* residual = nullptr;   // [T, H]
   float* normed = nullptr;     // [T, H]
   float* block_out = nullptr;  // [T, H]
   AttentionScratch attention;
+  BlockSparseScratch sparse;
   MlpScratch mlp;
 };
 
@@ -48,20 +58,21 @@ class Llama final : public Decoder {
             .head_dim = config_.head_dim};
   }
   [[nodiscard]] std::unique_ptr<DecoderSequence> make_sequence() const override {
-    return std::make_unique<DecoderSequence>();
+    return std::make_unique<LlamaSequence>(config_.num_layers);
   }
   [[nodiscard]] std::unique_ptr<DecoderWorkspace> make_workspace() const override {
     return std::make_unique<LlamaWorkspace>();
   }
   void lay_out_recurrent(DecoderSequence& /*sequence*/, ScratchLayout& /*layout*/) const override {}
-  void lay_out_appended(DecoderSequence& /*sequence*/, int32_t /*context_tokens*/,
-                        ScratchLayout& /*layout*/) const override {}
-  [[nodiscard]] std::vector<std::span<std::byte>> appended_rows(
-      const DecoderSequence& /*sequence*/, int32_t /*num_tokens*/) const override {
-    return {};
-  }
+  void lay_out_appended(DecoderSequence& sequence, int32_t context_tokens,
+                        ScratchLayout& layout) const override;
+  [[nodiscard]] std::vector<std::span<std::byte>> appended_rows(const DecoderSequence& sequence,
+                                                                int32_t num_tokens) const override;
   void lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
                          ScratchLayout& layout) const override;
+  [[nodiscard]] Status check_context(int32_t context_tokens) const override {
+    return check_sparse_context(sparse_shape_, context_tokens);
+  }
   [[nodiscard]] Status run(DecoderSequence& sequence, DecoderWorkspace& workspace,
                            const StepContext& context, const Cut& cut) const override;
 
@@ -71,13 +82,14 @@ class Llama final : public Decoder {
                             float* y) const;
   [[nodiscard]] Status add(const StepContext& context, const float* y, float* x) const;
   [[nodiscard]] Status run_layer(const StepContext& context, const Layer& layer,
-                                 const kernels::PagedKvCache& cache,
+                                 const kernels::PagedKvCache& cache, const BlockSparseState& sparse,
                                  const LlamaWorkspace& scratch) const;
   [[nodiscard]] Status run_head(const StepContext& context, const LlamaWorkspace& scratch,
                                 const Cut& cut) const;
 
   const LlamaConfig& config_;
   AttentionShape attention_shape_;
+  BlockSparseShape sparse_shape_;
   std::vector<float> inverse_frequency_;
   std::vector<Layer> layers_;
   kernels::WeightMatrix embedding_;
@@ -96,6 +108,14 @@ void Llama::make_shapes() {
                       .rotary_dim = config_.rotary_dim,
                       .pairing = kernels::RotaryPairing::kAdjacent,
                       .inverse_frequency = inverse_frequency_.data()};
+  sparse_shape_ = BlockSparseShape::make(info_.options.sparse_budget_tokens, config_.context_length,
+                                         attention_shape_);
+  if (sparse_shape_.is_sparse()) {
+    info_.selecting_layers.resize(static_cast<size_t>(config_.num_layers));
+    std::iota(info_.selecting_layers.begin(), info_.selecting_layers.end(), 0);
+    info_.selection_block_tokens = kSparseBlockTokens;
+    info_.selection_max_blocks = sparse_shape_.max_union_blocks();
+  }
 }
 
 Status Llama::plan_weights(WeightPlan& plan) {
@@ -128,6 +148,22 @@ void Llama::finish_weights() {
   }
 }
 
+void Llama::lay_out_appended(DecoderSequence& sequence, int32_t context_tokens,
+                             ScratchLayout& layout) const {
+  for (BlockSparseState& state : static_cast<LlamaSequence&>(sequence).sparse) {
+    state.lay_out_appended(sparse_shape_, context_tokens, layout);
+  }
+}
+
+std::vector<std::span<std::byte>> Llama::appended_rows(const DecoderSequence& sequence,
+                                                       int32_t num_tokens) const {
+  std::vector<std::span<std::byte>> rows;
+  for (const BlockSparseState& state : static_cast<const LlamaSequence&>(sequence).sparse) {
+    rows.push_back(state.rows(sparse_shape_, num_tokens));
+  }
+  return rows;
+}
+
 void Llama::lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
                               ScratchLayout& layout) const {
   auto& scratch = static_cast<LlamaWorkspace&>(workspace);
@@ -136,6 +172,7 @@ void Llama::lay_out_workspace(DecoderWorkspace& workspace, int64_t max_tokens,
   layout.add(scratch.block_out, max_tokens * config_.hidden_size);
   const uint64_t mark = layout.mark();
   scratch.attention.lay_out(attention_shape_, max_tokens, layout);
+  scratch.sparse.lay_out(sparse_shape_, max_tokens, layout);
   layout.rewind(mark);
   scratch.mlp.lay_out(config_.intermediate_size, max_tokens, layout);
 }
@@ -157,10 +194,13 @@ Status Llama::add(const StepContext& context, const float* y, float* x) const {
 }
 
 Status Llama::run_layer(const StepContext& context, const Layer& layer,
-                        const kernels::PagedKvCache& cache, const LlamaWorkspace& scratch) const {
+                        const kernels::PagedKvCache& cache, const BlockSparseState& sparse,
+                        const LlamaWorkspace& scratch) const {
   IFR_TRY(norm(context, scratch.residual, layer.attention_norm, scratch.normed));
+  const BlockSparse narrowed = {.shape = sparse_shape_, .state = sparse, .scratch = scratch.sparse};
   IFR_TRY(run_attention(context, attention_shape_, layer.attention, cache, scratch.normed,
-                        scratch.block_out, scratch.attention));
+                        scratch.block_out, scratch.attention,
+                        sparse_shape_.is_sparse() ? &narrowed : nullptr));
   IFR_TRY(add(context, scratch.block_out, scratch.residual));
   IFR_TRY(norm(context, scratch.residual, layer.mlp_norm, scratch.normed));
   IFR_TRY(run_mlp(context, layer.mlp, scratch.normed, scratch.block_out, scratch.mlp));
@@ -190,11 +230,12 @@ Status Llama::run(DecoderSequence& sequence, DecoderWorkspace& workspace,
                                               .num_tokens = context.num_tokens};
   IFR_TRY(run_operator(context, OperatorId::kEmbedding, kernels::embedding_reference, embedding,
                        kernels::embedding_cost(embedding)));
+  const auto& own = static_cast<const LlamaSequence&>(sequence);
   StepContext layer_context = context;
   for (int32_t i = 0; i < config_.num_layers; ++i) {
     layer_context.layer = i;
-    IFR_TRY(
-        run_layer(layer_context, layers_[static_cast<size_t>(i)], kv_cache(sequence, i), scratch));
+    const auto at = static_cast<size_t>(i);
+    IFR_TRY(run_layer(layer_context, layers_[at], kv_cache(sequence, i), own.sparse[at], scratch));
   }
   return run_head(context, scratch, cut);
 }

@@ -17,15 +17,20 @@ namespace ifr::test {
 
 class LoadedEngine {
  public:
-  explicit LoadedEngine(const std::string& path, uint64_t budget_bytes = 0) : budget(budget_bytes) {
+  explicit LoadedEngine(const std::string& path, uint64_t budget_bytes = 0,
+                        const EngineOptions& options = {})
+      : budget(budget_bytes) {
     Expected<std::unique_ptr<ModelFile>> file = ModelFile::open(path);
     if (!file.is_ok()) {
       ADD_FAILURE() << file.status().message();
       return;
     }
-    take(std::move(file).value());
+    take(std::move(file).value(), options);
   }
-  explicit LoadedEngine(std::unique_ptr<ModelFile> file) : budget(0) { take(std::move(file)); }
+  explicit LoadedEngine(std::unique_ptr<ModelFile> file, const EngineOptions& options = {})
+      : budget(0) {
+    take(std::move(file), options);
+  }
 
   [[nodiscard]] bool is_ok() const { return engine != nullptr; }
   [[nodiscard]] std::unique_ptr<Sequence> sequence(int32_t context_tokens) const {
@@ -45,9 +50,9 @@ class LoadedEngine {
   std::unique_ptr<Engine> engine;
 
  private:
-  void take(std::unique_ptr<ModelFile> file) {
+  void take(std::unique_ptr<ModelFile> file, const EngineOptions& options) {
     Expected<std::unique_ptr<Engine>> loaded =
-        Engine::load(std::move(file), budget, progress, LogSink{});
+        Engine::load(std::move(file), budget, progress, LogSink{}, options);
     if (!loaded.is_ok()) {
       ADD_FAILURE() << loaded.status().message();
       return;

@@ -76,8 +76,8 @@ TEST(Allocations, TheCounterCounts) {
   EXPECT_EQ(num_allocations, before + 1);
 }
 
-void check_model(const std::string& path) {
-  LoadedEngine loaded(path);
+void check_model(const std::string& path, const EngineOptions& options = {}) {
+  LoadedEngine loaded(path, 0, options);
   ASSERT_TRUE(loaded.is_ok());
   const auto sequence = loaded.sequence(256);
   const auto workspace = loaded.workspace(16);
@@ -118,6 +118,12 @@ TEST(Allocations, NoneInAStepOfLlama) {
   const std::string path = make_temporary_folder("engine_allocations") + "/b.gguf";
   write_file(path, make_gguf_b().build());
   check_model(path);
+}
+
+TEST(Allocations, NoneInASparseStepOfLlama) {
+  const std::string path = make_temporary_folder("engine_allocations_sparse") + "/b.gguf";
+  write_file(path, make_gguf_b().build());
+  check_model(path, {.sparse_budget_tokens = 64});
 }
 
 }  // namespace

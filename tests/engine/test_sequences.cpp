@@ -15,7 +15,7 @@ constexpr int32_t kContext = 320;
 
 class Sequences : public testing::TestWithParam<const char*> {
  protected:
-  Sequences() : loaded_(path()), workspace_(loaded_.workspace(64)) {}
+  Sequences() : loaded_(path(), 0, options()), workspace_(loaded_.workspace(64)) {}
 
   [[nodiscard]] static std::string path() {
     if (std::string(GetParam()) == "micro") {
@@ -24,6 +24,9 @@ class Sequences : public testing::TestWithParam<const char*> {
     std::string b = make_temporary_folder("sequences") + "/b.gguf";
     write_file(b, make_gguf_b({.context_length = 512}).build());
     return b;
+  }
+  [[nodiscard]] static EngineOptions options() {
+    return {.sparse_budget_tokens = std::string(GetParam()) == "b_sparse" ? 80 : 0};
   }
   [[nodiscard]] bool is_recurrent() const { return loaded_.engine->info().session_bytes > 0; }
   [[nodiscard]] std::unique_ptr<Sequence> make(int32_t num_checkpoints) const {
@@ -211,7 +214,7 @@ TEST_P(Sequences, SameStateGivesTheSameBytes) {
 }
 
 TEST_P(Sequences, RefuseForeignAndMismatchedStates) {
-  const LoadedEngine other(path());
+  const LoadedEngine other(path(), 0, options());
   const std::unique_ptr<Sequence> own = make(0);
   (void)feed(*own, ids(10));
   EXPECT_EQ(other.engine->fork(*own).status().code(), Code::kInvalidArgument);
@@ -244,13 +247,17 @@ TEST_P(Sequences, CheckpointsAreCountedAndBounded) {
   EXPECT_EQ(with - without, 4 * loaded_.engine->info().session_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Sequences, testing::Values("micro", "b"),
+INSTANTIATE_TEST_SUITE_P(Models, Sequences, testing::Values("micro", "b", "b_sparse"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(SequenceLayout, TellsModelsApart) {
   const std::string b = make_temporary_folder("sequence_layout") + "/b.gguf";
   write_file(b, make_gguf_b().build());
-  EXPECT_NE(LoadedEngine(b).engine->state_layout(), LoadedEngine(kMicro).engine->state_layout());
+  const uint64_t layout = LoadedEngine(b).engine->state_layout();
+  EXPECT_NE(layout, LoadedEngine(kMicro).engine->state_layout());
+  const uint64_t sparse = LoadedEngine(b, 0, {.sparse_budget_tokens = 64}).engine->state_layout();
+  EXPECT_NE(layout, sparse);
+  EXPECT_NE(sparse, LoadedEngine(b, 0, {.sparse_budget_tokens = 80}).engine->state_layout());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/blocks/attention.h"
 
+#include "engine/blocks/block_sparse.h"
 #include "engine/blocks/linear.h"
 
 namespace ifr {
@@ -42,9 +43,26 @@ Status write_kv_cache(const StepContext& context, const kernels::PagedKvCache& c
                       kernels::kv_cache_write_cost(params));
 }
 
+namespace {
+
+Status attend(const StepContext& context, const AttentionShape& shape,
+              const kernels::PagedKvCache& cache, const AttentionScratch& scratch) {
+  const kernels::PagedAttentionParams attention = {.cache = cache,
+                                                   .q = scratch.q,
+                                                   .out = scratch.out,
+                                                   .num_tokens = context.num_tokens,
+                                                   .num_heads = shape.num_heads,
+                                                   .first_position = context.first_position};
+  return run_operator(context, OperatorId::kAttention, kernels::paged_attention_reference,
+                      attention, kernels::paged_attention_cost(attention));
+}
+
+}  // namespace
+
 Status run_attention(const StepContext& context, const AttentionShape& shape,
                      const AttentionWeights& weights, const kernels::PagedKvCache& cache,
-                     const float* x, float* y, const AttentionScratch& scratch) {
+                     const float* x, float* y, const AttentionScratch& scratch,
+                     const BlockSparse* sparse) {
   IFR_TRY(run_linear(context, weights.q, x, scratch.q));
   IFR_TRY(run_linear(context, weights.k, x, scratch.k));
   IFR_TRY(run_linear(context, weights.v, x, scratch.v));
@@ -53,14 +71,8 @@ Status run_attention(const StepContext& context, const AttentionShape& shape,
   IFR_TRY(run_rotary(context, scratch.k, shape.num_kv_heads, shape.head_dim, shape.rotary_dim,
                      shape.inverse_frequency, shape.pairing));
   IFR_TRY(write_kv_cache(context, cache, scratch.k, scratch.v));
-  const kernels::PagedAttentionParams attention = {.cache = cache,
-                                                   .q = scratch.q,
-                                                   .out = scratch.out,
-                                                   .num_tokens = context.num_tokens,
-                                                   .num_heads = shape.num_heads,
-                                                   .first_position = context.first_position};
-  IFR_TRY(run_operator(context, OperatorId::kAttention, kernels::paged_attention_reference,
-                       attention, kernels::paged_attention_cost(attention)));
+  IFR_TRY(sparse == nullptr ? attend(context, shape, cache, scratch)
+                            : run_block_sparse(context, *sparse, cache, scratch.q, scratch.out));
   return run_linear(context, weights.out, scratch.out, y);
 }
 

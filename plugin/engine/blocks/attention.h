@@ -37,11 +37,15 @@ struct AttentionScratch {
   void lay_out(const AttentionShape& shape, int64_t max_tokens, ScratchLayout& layout);
 };
 
-// x [T, H] -> y [T, H]; writes T rows of the cache.
+struct BlockSparse;
+
+// x [T, H] -> y [T, H]; writes T rows of the cache. With `sparse` each query attends the blocks
+// that it chooses.
 [[nodiscard]] Status run_attention(const StepContext& context, const AttentionShape& shape,
                                    const AttentionWeights& weights,
                                    const kernels::PagedKvCache& cache, const float* x, float* y,
-                                   const AttentionScratch& scratch);
+                                   const AttentionScratch& scratch,
+                                   const BlockSparse* sparse = nullptr);
 
 // Turns x [T, num_heads, head_dim] in place.
 [[nodiscard]] Status run_rotary(const StepContext& context, float* x, int64_t num_heads,
