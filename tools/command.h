@@ -10,6 +10,7 @@ namespace ifr::tools {
 
 struct InfoOptions {
   std::string model;
+  std::string sparse;          // as parse_sparse takes it
   int32_t context_tokens = 0;  // 0: the smaller of the model's and 4096
 };
 int command_info(const InfoOptions& options);
@@ -39,9 +40,21 @@ struct LogitsOptions {
   std::string out;
   std::string backend = "cpu";
   std::string activations = "f32";
+  std::string sparse;
   int32_t chunk_tokens = 64;
   int32_t threads = 0;
 };
 int command_logits(const LogitsOptions& options);
+
+struct PerplexityOptions {
+  std::string model;
+  std::string text;
+  std::string sparse;
+  std::string json;           // a path, "-" for standard output, empty for none
+  int32_t num_windows = 0;    // 0: all that the text fills
+  int32_t window_tokens = 0;  // 0: the smaller of the model's context and 2048
+  int32_t threads = 0;
+};
+int command_perplexity(const PerplexityOptions& options);
 
 }  // namespace ifr::tools

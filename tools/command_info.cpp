@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "model/model_file.h"
 #include "tools/command.h"
+#include "tools/sparse_option.h"
 
 namespace ifr::tools {
 
@@ -111,6 +112,15 @@ int command_info(const InfoOptions& options) {
     return 1;
   }
   const ModelFile& file = **opened;
+  EngineOptions engine_options;
+  const Expected<int32_t> sparse = parse_sparse(options.sparse);
+  engine_options.sparse_budget_tokens = sparse.is_ok() ? *sparse : 0;
+  const Status allowed =
+      sparse.is_ok() ? Engine::check_options(file, engine_options) : sparse.status();
+  if (!allowed.is_ok()) {
+    std::fprintf(stderr, "interframe: %s\n", allowed.message().c_str());
+    return 1;
+  }
   const ModelConfig& config = file.config();
   const Expected<uint64_t> identity = file.identity();
   if (!identity.is_ok()) {
@@ -135,8 +145,9 @@ int command_info(const InfoOptions& options) {
   json["tokenizer"] = describe_tokenizer(file);
   const int32_t context_tokens =
       options.context_tokens > 0 ? options.context_tokens : std::min(config.context_length(), 4096);
-  json["need"] = describe_need(Engine::describe(file), context_tokens);
+  json["need"] = describe_need(Engine::describe(file, engine_options), context_tokens);
   json["activations"] = "f32";
+  json["sparse_budget_tokens"] = engine_options.sparse_budget_tokens;
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "model/safetensors_header.h"
 #include "tools/command.h"
 #include "tools/safetensors_writer.h"
+#include "tools/sparse_option.h"
 
 namespace ifr::tools {
 
@@ -182,12 +183,14 @@ Status check_choices(const LogitsOptions& options) {
 
 Status run_command(const LogitsOptions& options) {
   IFR_TRY(check_choices(options));
+  EngineOptions engine_options;
+  IFR_ASSIGN_OR_RETURN(engine_options.sparse_budget_tokens, parse_sparse(options.sparse));
   IFR_ASSIGN_OR_RETURN(const TokenInput input, read_tokens(options.tokens));
   IFR_ASSIGN_OR_RETURN(std::unique_ptr<ModelFile> file, ModelFile::open(options.model));
   MemoryBudget budget(0);
   LoadProgress progress;
   IFR_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine,
-                       Engine::load(std::move(file), budget, progress, LogSink{}));
+                       Engine::load(std::move(file), budget, progress, LogSink{}, engine_options));
   SelectionMarks marks(engine->info(), static_cast<int32_t>(input.prompt.size()),
                        static_cast<int32_t>(input.decode.size()));
   IFR_ASSIGN_OR_RETURN(const LogitsRun run, run_model(*engine, input, options, marks));

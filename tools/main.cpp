@@ -4,12 +4,14 @@
 #include <exception>
 
 #include "tools/command.h"
+#include "tools/sparse_option.h"
 
 namespace {
 
 using ifr::tools::GenerateOptions;
 using ifr::tools::InfoOptions;
 using ifr::tools::LogitsOptions;
+using ifr::tools::PerplexityOptions;
 
 void add_info(CLI::App& app, InfoOptions& options) {
   CLI::App* command = app.add_subcommand("info", "Prints what a model file is and needs, as JSON");
@@ -20,6 +22,7 @@ void add_info(CLI::App& app, InfoOptions& options) {
   command
       ->add_option("--context", options.context_tokens, "Tokens of context to compute the need for")
       ->check(CLI::Range(0, 1 << 30));
+  command->add_option("--sparse", options.sparse, ifr::tools::kSparseHelp);
 }
 
 void add_generate(CLI::App& app, GenerateOptions& options) {
@@ -68,6 +71,31 @@ void add_logits(CLI::App& app, LogitsOptions& options) {
       ->capture_default_str();
   command->add_option("--backend", options.backend, "cpu or cuda")->capture_default_str();
   command->add_option("--activations", options.activations, "f32 or bf16")->capture_default_str();
+  command->add_option("--sparse", options.sparse, ifr::tools::kSparseHelp);
+  command->add_option("--threads", options.threads, "CPU threads; 0: all usable cores");
+}
+
+void add_perplexity(CLI::App& app, PerplexityOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "perplexity",
+      "Prints how well a model predicts a text: consecutive windows, each from an empty context, "
+      "the second half of each scored");
+  command
+      ->add_option("model", options.model,
+                   "A .gguf file or a folder with config.json and safetensors")
+      ->required();
+  command
+      ->add_option("--text", options.text,
+                   "UTF-8 file; for a model without tokenizer its bytes are the token ids")
+      ->required();
+  command->add_option("--windows", options.num_windows, "Most windows; 0: all the text fills")
+      ->check(CLI::Range(0, 1 << 30));
+  command
+      ->add_option("--window-tokens", options.window_tokens,
+                   "Tokens of a window; 0: the smaller of the model's context and 2048")
+      ->check(CLI::Range(0, 1 << 30));
+  command->add_option("--sparse", options.sparse, ifr::tools::kSparseHelp);
+  command->add_option("--json", options.json, "File for the result as JSON; -: standard output");
   command->add_option("--threads", options.threads, "CPU threads; 0: all usable cores");
 }
 
@@ -78,9 +106,11 @@ int run(int argc, char** argv) {
   InfoOptions info;
   GenerateOptions generate;
   LogitsOptions logits;
+  PerplexityOptions perplexity;
   add_info(app, info);
   add_generate(app, generate);
   add_logits(app, logits);
+  add_perplexity(app, perplexity);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -91,6 +121,9 @@ int run(int argc, char** argv) {
   }
   if (app.got_subcommand("generate")) {
     return ifr::tools::command_generate(generate);
+  }
+  if (app.got_subcommand("perplexity")) {
+    return ifr::tools::command_perplexity(perplexity);
   }
   return ifr::tools::command_logits(logits);
 }
