@@ -55,6 +55,57 @@ Expected<std::vector<int32_t>> Tokenizer::encode_prompt(std::string_view text,
   });
 }
 
+Expected<std::vector<int32_t>> Tokenizer::encode_parts(std::string_view text,
+                                                       std::span<const TextPart> parts) const {
+  return catch_out_of_memory([&]() -> Expected<std::vector<int32_t>> {
+    std::vector<int32_t> ids;
+    std::vector<ParsedRange> parsed;  // counted from `begin`
+    size_t begin = 0;                 // of the text that waits to be encoded
+    size_t end = 0;
+    const auto flush = [&]() -> Status {
+      IFR_ASSIGN_OR_RETURN(const std::vector<int32_t> more,
+                           encode_ranges(text.substr(begin, end - begin), parsed, 0));
+      ids.insert(ids.end(), more.begin(), more.end());
+      parsed.clear();
+      return {};
+    };
+    for (const TextPart& part : parts) {
+      if (part.size_bytes > text.size() - end) {
+        break;
+      }
+      if (part.ids.has_value()) {
+        IFR_TRY(flush());
+        for (const int32_t id : *part.ids) {
+          IFR_TRY(check_id(id));
+          ids.push_back(id);
+        }
+        begin = end + part.size_bytes;
+      } else if (part.special == SpecialTokens::kParse) {
+        const size_t from = end - begin;
+        if (parsed.empty() || parsed.back().end != from) {
+          parsed.push_back({.begin = from, .end = from});
+        }
+        parsed.back().end = from + part.size_bytes;
+      }
+      end += part.size_bytes;
+    }
+    if (end != text.size()) {
+      return make_error(Code::kInvalidArgument, Part::kTokenizer,
+                        "the parts of a text cover %zu of its %zu bytes", end, text.size());
+    }
+    IFR_TRY(flush());
+    return ids;
+  });
+}
+
+Status Tokenizer::check_id(int32_t id) const {
+  if (id >= 0 && id < num_tokens()) {
+    return {};
+  }
+  return make_error(Code::kInvalidArgument, Part::kTokenizer,
+                    "token id %d is outside the vocabulary of %d tokens", id, num_tokens());
+}
+
 Expected<std::vector<int32_t>> Tokenizer::encode_joined(std::string_view prefix,
                                                         std::string_view text) const {
   return catch_out_of_memory([&] {
@@ -71,6 +122,14 @@ Expected<std::vector<int32_t>> Tokenizer::encode_joined(std::string_view prefix,
 Expected<std::vector<int32_t>> Tokenizer::encode_checked(std::string_view text,
                                                          SpecialTokens special,
                                                          size_t prefix_bytes) const {
+  const ParsedRange whole = {.begin = 0, .end = text.size()};
+  return encode_ranges(text, std::span(&whole, special == SpecialTokens::kParse ? 1 : 0),
+                       prefix_bytes);
+}
+
+Expected<std::vector<int32_t>> Tokenizer::encode_ranges(std::string_view text,
+                                                        std::span<const ParsedRange> parsed,
+                                                        size_t prefix_bytes) const {
   if (text.size() > kMaxTextBytes) {
     return make_error(Code::kInvalidArgument, Part::kTokenizer,
                       "the text has %zu bytes; at most %zu can be encoded at once", text.size(),
@@ -87,7 +146,7 @@ Expected<std::vector<int32_t>> Tokenizer::encode_checked(std::string_view text,
   encoding.ids.reserve(text.size() / 3 + 4);  // 3 to 5 bytes a token in most languages
   size_t begin = 0;
   while (begin < text.size()) {
-    const std::optional<Match> match = find_whole_token(text, begin, special);
+    const std::optional<Match> match = find_whole_token(text, begin, parsed);
     IFR_TRY(encode_words(encoding, begin, match.has_value() ? match->begin : text.size()));
     if (!match.has_value()) {
       break;
@@ -98,14 +157,14 @@ Expected<std::vector<int32_t>> Tokenizer::encode_checked(std::string_view text,
   return std::move(encoding.ids);
 }
 
-std::optional<Tokenizer::Match> Tokenizer::find_whole_token(std::string_view text, size_t begin,
-                                                            SpecialTokens special) const {
+std::optional<Tokenizer::Match> Tokenizer::find_whole_token(
+    std::string_view text, size_t begin, std::span<const ParsedRange> parsed) const {
   if (whole_tokens_.empty()) {
     return std::nullopt;
   }
   for (size_t i = begin; i < text.size(); ++i) {
     if (whole_first_[static_cast<uint8_t>(text[i])]) {
-      if (const std::optional<Match> match = longest_at(text, i, special)) {
+      if (const std::optional<Match> match = longest_at(text, i, parsed)) {
         return match;
       }
     }
@@ -114,7 +173,12 @@ std::optional<Tokenizer::Match> Tokenizer::find_whole_token(std::string_view tex
 }
 
 std::optional<Tokenizer::Match> Tokenizer::longest_at(std::string_view text, size_t begin,
-                                                      SpecialTokens special) const {
+                                                      std::span<const ParsedRange> parsed) const {
+  // The only range that `begin` may lie in; up to its end, control tokens are taken.
+  const auto range =
+      std::partition_point(parsed.begin(), parsed.end(),
+                           [begin](const ParsedRange& other) { return other.end <= begin; });
+  const size_t parsed_end = range != parsed.end() && range->begin <= begin ? range->end : begin;
   // [first, last) are the tokens that agree with the text in their first `length` bytes. Sorted by
   // text, so one as long as that comes first.
   auto first = whole_tokens_.begin();
@@ -134,7 +198,7 @@ std::optional<Tokenizer::Match> Tokenizer::longest_at(std::string_view text, siz
       break;
     }
     const bool allowed =
-        special == SpecialTokens::kParse || !is_parsed_only(types_[static_cast<size_t>(first->id)]);
+        begin + length < parsed_end || !is_parsed_only(types_[static_cast<size_t>(first->id)]);
     if (first->text.size() == length + 1 && allowed) {
       longest = Match{.id = first->id, .begin = begin, .end = begin + length + 1};
     }
@@ -184,10 +248,7 @@ Expected<std::string> Tokenizer::decode(std::span<const int32_t> ids, ControlTex
   return catch_out_of_memory([&]() -> Expected<std::string> {
     std::string out;
     for (const int32_t id : ids) {
-      if (id < 0 || id >= num_tokens()) {
-        return make_error(Code::kInvalidArgument, Part::kTokenizer,
-                          "token id %d is outside the vocabulary of %d tokens", id, num_tokens());
-      }
+      IFR_TRY(check_id(id));
       if (control == ControlText::kKeep || !is_control(id)) {
         out.append(token_bytes(id));
       }
@@ -207,6 +268,10 @@ std::string_view Tokenizer::token_bytes(int32_t id) const {
 
 bool Tokenizer::is_control(int32_t id) const {
   return id >= 0 && id < num_tokens() && types_[static_cast<size_t>(id)] == TokenType::kControl;
+}
+
+bool Tokenizer::is_user_defined(int32_t id) const {
+  return id >= 0 && id < num_tokens() && types_[static_cast<size_t>(id)] == TokenType::kUserDefined;
 }
 
 std::optional<int32_t> Tokenizer::find_control(std::string_view name) const {

@@ -23,6 +23,13 @@ enum class SpecialTokens {
   kParse,  // they become those tokens; only for text that its author may steer the model with
 };
 
+// A stretch of a text for Tokenizer::encode_parts.
+struct TextPart {
+  size_t size_bytes = 0;
+  SpecialTokens special = SpecialTokens::kPlain;
+  std::optional<std::span<const int32_t>> ids;  // stand in place of the part's text; not copied
+};
+
 enum class ControlText {
   kOmit,
   kKeep,  // control tokens come out as their names
@@ -53,6 +60,13 @@ class Tokenizer {
   [[nodiscard]] Expected<std::vector<int32_t>> encode_prompt(std::string_view text,
                                                              SpecialTokens special) const;
 
+  // The ids of a text of several origins. `parts` follow one another and cover it. Parts without
+  // ids are one text: words and merges cross their borders as if there were none, but a control
+  // token stands only where its whole name lies in kParse parts. Errors as encode's;
+  // kInvalidArgument when the parts do not cover the text or an id is outside the vocabulary.
+  [[nodiscard]] Expected<std::vector<int32_t>> encode_parts(std::string_view text,
+                                                            std::span<const TextPart> parts) const;
+
   // What encode(prefix + text, kPlain) gives; offsets in errors count from `text`'s first byte.
   [[nodiscard]] Expected<std::vector<int32_t>> encode_joined(std::string_view prefix,
                                                              std::string_view text) const;
@@ -64,7 +78,8 @@ class Tokenizer {
   // The bytes of one token, a control token's name; empty for ids outside the vocabulary (models
   // pad theirs). Valid as long as the tokenizer.
   [[nodiscard]] std::string_view token_bytes(int32_t id) const;
-  [[nodiscard]] bool is_control(int32_t id) const;  // false outside the vocabulary
+  [[nodiscard]] bool is_control(int32_t id) const;       // false outside the vocabulary
+  [[nodiscard]] bool is_user_defined(int32_t id) const;  // false outside the vocabulary
 
   [[nodiscard]] int32_t num_tokens() const { return static_cast<int32_t>(types_.size()); }
   // The control token of that name.
@@ -89,16 +104,26 @@ class Tokenizer {
     size_t end = 0;
   };
   struct Encoding;
+  // The bytes [begin, end) of a text whose control tokens become ids.
+  struct ParsedRange {
+    size_t begin = 0;
+    size_t end = 0;
+  };
 
   explicit Tokenizer(SplitPattern pattern) : pattern_(std::move(pattern)) {}
 
+  [[nodiscard]] Status check_id(int32_t id) const;
   [[nodiscard]] Expected<std::vector<int32_t>> encode_checked(std::string_view text,
                                                               SpecialTokens special,
                                                               size_t prefix_bytes) const;
+  // `parsed`: ascending, apart from each other.
+  [[nodiscard]] Expected<std::vector<int32_t>> encode_ranges(std::string_view text,
+                                                             std::span<const ParsedRange> parsed,
+                                                             size_t prefix_bytes) const;
   [[nodiscard]] std::optional<Match> find_whole_token(std::string_view text, size_t begin,
-                                                      SpecialTokens special) const;
+                                                      std::span<const ParsedRange> parsed) const;
   [[nodiscard]] std::optional<Match> longest_at(std::string_view text, size_t begin,
-                                                SpecialTokens special) const;
+                                                std::span<const ParsedRange> parsed) const;
   [[nodiscard]] Status encode_words(Encoding& encoding, size_t begin, size_t end) const;
   [[nodiscard]] Status encode_word(Encoding& encoding, size_t begin, size_t end) const;
 
