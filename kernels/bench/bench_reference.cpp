@@ -229,7 +229,7 @@ void BM_block_sparse_attention(benchmark::State& state) {
                                           .block_tokens = 16,
                                           .max_blocks = state.range(2),
                                           .num_first_blocks = 1,
-                                          .num_recent_blocks = state.range(2) / 4,
+                                          .num_recent_blocks = state.range(2) / 8,
                                           .first_position = state.range(1)};
   const BlockSparseAttentionParams attention = {.cache = cache.view,
                                                 .q = q.data(),

@@ -84,9 +84,11 @@ void draw_legend(const MapPicture& picture) {
   }
   ImGui::Dummy(ImVec2(width, line));
   ImGui::SetItemTooltip(
-      "Score of a block: relu of query times key over the root of the head width, summed over the "
-      "indexer's heads.\n"
-      "No unit. Where several blocks share a cell, the best of them is shown.");
+      "Score of a block, without unit. Of an indexer: relu of query times key over the root of the "
+      "head width, summed over its heads.\n"
+      "Of sparse attention in a dense model: query times the block's mean key over the root of the "
+      "head width, the largest of the heads that read the block.\n"
+      "Where several blocks share a cell, the best of them is shown.");
   ImGui::SameLine(0.0F, scaled(4.0F));
   text_dim(high.c_str());
   ImGui::SameLine(0.0F, scaled(14.0F));
@@ -321,7 +323,9 @@ void draw_selection_panel(const Snapshot& snapshot, OverlayState& state) {
   }
   if (snapshot.layers.empty()) {
     ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * 0.86F);
-    draw_notice("This model attends densely; sparse selections appear with qwen4_exp models.");
+    draw_notice(
+        "This model reads its whole past. Selections appear with a sparse budget, and with models "
+        "that have an indexer.");
     ImGui::PopFont();
     return;
   }

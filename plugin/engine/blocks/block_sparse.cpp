@@ -122,7 +122,7 @@ BlockSparseShape BlockSparseShape::make(int32_t budget_tokens, int32_t context_t
         std::min(budget_tokens / kSparseBlockTokens,
                  std::max(context_blocks, kMinSparseBudgetTokens / kSparseBlockTokens));
     shape.num_first_blocks = 1;
-    shape.num_recent_blocks = shape.max_blocks / 4;
+    shape.num_recent_blocks = std::max(1, shape.max_blocks / 8);
     shape.max_context_blocks = context_tokens / kSparseBlockTokens;
   }
   return shape;
